@@ -1,0 +1,106 @@
+# How every part of Evenkeel is compiled, and ek_module(), which declares one folder under src/.
+
+option(EVENKEEL_TESTS "Build the tests" ON)
+option(EVENKEEL_BENCHES "Build the unit benchmarks" OFF)
+option(EVENKEEL_FUZZERS "Build the fuzzers (clang only)" OFF)
+set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
+
+set(CMAKE_CXX_STANDARD 20)
+set(CMAKE_CXX_STANDARD_REQUIRED ON)
+set(CMAKE_CXX_EXTENSIONS OFF)
+set(CMAKE_POSITION_INDEPENDENT_CODE ON)
+set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+# Linking is memory hungry with debug information: one at a time.
+set_property(GLOBAL PROPERTY JOB_POOLS link=1)
+set(CMAKE_JOB_POOL_LINK link)
+
+find_program(EK_CCACHE ccache)
+if(EK_CCACHE)
+    # Precompiled headers are only cacheable when ccache may look past their time stamps.
+    set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${EK_CCACHE})
+endif()
+
+find_program(EK_MOLD mold)
+find_program(EK_LLD NAMES ld.lld lld)
+if(EK_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+    add_link_options(-fuse-ld=mold)
+elseif(EK_LLD)
+    add_link_options(-fuse-ld=lld)
+endif()
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
+    -fno-omit-frame-pointer -fstack-protector-strong)
+add_compile_definitions(_GLIBCXX_ASSERTIONS)
+# A checkout must give the same binary wherever it lies.
+add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+    add_compile_options(-Wthread-safety)
+else()
+    add_compile_options(-fpch-preprocess)
+endif()
+if(EVENKEEL_SANITIZE)
+    add_compile_options(-fsanitize=${EVENKEEL_SANITIZE} -fno-sanitize-recover=all)
+    add_link_options(-fsanitize=${EVENKEEL_SANITIZE})
+endif()
+
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+find_package(Boost 1.81 REQUIRED COMPONENTS headers json)
+find_package(fmt 9 REQUIRED)
+pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
+
+if(EVENKEEL_TESTS)
+    find_package(GTest 1.12 REQUIRED)
+    # gtest costs more than a second a file, so it is compiled once and all tests reuse it.
+    file(WRITE ${CMAKE_BINARY_DIR}/test_pch.cc "// Holds the precompiled header of all tests.\n")
+    add_library(test_pch OBJECT ${CMAKE_BINARY_DIR}/test_pch.cc)
+    target_link_libraries(test_pch PRIVATE GTest::gtest)
+    target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <chrono> <functional> <memory> <string> <vector>)
+endif()
+if(EVENKEEL_BENCHES)
+    find_package(benchmark 1.7 REQUIRED)
+endif()
+
+# ek_tests(name DEPS library... SOURCES file...): a gtest program, each of its tests known to ctest.
+# The program runs as one ctest entry; ./test counts the single tests from its report.
+function(ek_tests name)
+    cmake_parse_arguments(arg "" "" "DEPS;SOURCES;DEFINES;LABELS" ${ARGN})
+    add_executable(${name} ${arg_SOURCES})
+    target_link_libraries(${name} PRIVATE ${arg_DEPS} evenkeel_test_support GTest::gtest)
+    target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
+    target_precompile_headers(${name} REUSE_FROM test_pch)
+    add_test(NAME ${name} COMMAND ${name} --gtest_color=no
+        --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
+endfunction()
+
+# ek_module(name DEPS module... LIBRARIES target... SOURCES file... TESTS file... BENCHES file... FUZZERS file...)
+# makes evenkeel_<name>, <name>_tests, <name>_bench and one fuzzer per file. DEPS are modules of
+# ours and follow the map in docs/architecture.md; tools/tidy checks the includes against it.
+function(ek_module name)
+    cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;SOURCES;TESTS;BENCHES;FUZZERS;TEST_DEPS" ${ARGN})
+    set(library evenkeel_${name})
+    add_library(${library} STATIC ${arg_SOURCES})
+    target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
+    target_link_libraries(${library} PUBLIC Threads::Threads fmt::fmt)
+    foreach(dep IN LISTS arg_DEPS)
+        target_link_libraries(${library} PUBLIC evenkeel_${dep})
+    endforeach()
+    target_link_libraries(${library} PRIVATE ${arg_LIBRARIES})
+    if(EVENKEEL_TESTS AND arg_TESTS)
+        ek_tests(${name}_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_TESTS})
+    endif()
+    if(EVENKEEL_BENCHES AND arg_BENCHES)
+        add_executable(${name}_bench ${arg_BENCHES})
+        target_link_libraries(${name}_bench PRIVATE ${library} ${arg_TEST_DEPS} benchmark::benchmark_main)
+    endif()
+    if(EVENKEEL_FUZZERS)
+        foreach(file IN LISTS arg_FUZZERS)
+            cmake_path(GET file STEM fuzzer)
+            add_executable(${fuzzer} ${file})
+            target_link_libraries(${fuzzer} PRIVATE ${library})
+            target_link_options(${fuzzer} PRIVATE -fsanitize=fuzzer)
+        endforeach()
+    endif()
+endfunction()

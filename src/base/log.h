@@ -1,0 +1,34 @@
+// Lines for the people who run it: trace(level, "what happened to what", {{"key", "value"}}).
+//
+// "log" is the commit log in this project, so these are trace lines. One line an event, on stderr,
+// as text or as one JSON object; never a secret, never on a path that runs per event.
+// Threads: any.
+#pragma once
+
+#include <initializer_list>
+#include <string>
+#include <string_view>
+#include <utility>
+
+namespace evenkeel {
+
+enum class TraceLevel : unsigned char { debug, info, warning, error, off };
+enum class TraceFormat : unsigned char { text, json };
+
+using TraceField = std::pair<std::string_view, std::string>;
+
+void trace(TraceLevel level, std::string_view message,
+           std::initializer_list<TraceField> fields = {});
+
+// Both take effect for all threads; the default is text at `info`.
+void set_trace_level(TraceLevel level);
+void set_trace_format(TraceFormat format);
+
+// One line without its time stamp, as trace() writes it; pure, so that it can be tested.
+std::string trace_line(TraceFormat format, TraceLevel level, std::string_view message,
+                       std::initializer_list<TraceField> fields);
+
+// `text` with quotes, control characters and backslashes escaped as JSON wants them.
+std::string json_escaped(std::string_view text);
+
+}  // namespace evenkeel
