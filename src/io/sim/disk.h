@@ -1,0 +1,196 @@
+// A disk in memory that forgets what was not synced, tears what it was writing, fills up, fails and
+// rots: the system's files (io/system/files.h) as they are on a bad day.
+//
+//     process ──write, truncate──▶ current bytes ──sync()──────────▶ durable bytes
+//             ──create, rename───▶ current names ──sync_directory()▶ durable names
+//                                        │                               │
+//                                        └────── crash(random, policy) ◀─┘
+//                                                        │
+//                                                        ▼
+//                                  another disk, as it may be after a power loss now
+//
+// A process always sees the current bytes and names. Each change to them is pending until its file
+// or folder is synced, and a crash keeps or loses each pending change as its policy says.
+//
+// Invariants
+//   S1  What sync() acknowledged is in every crash image, unless a later change of the same bytes
+//       is there instead.
+//   S2  A name is in every crash image once its folder, and each folder above, was synced. A file
+//       without a name in the image is gone, synced or not; a removed name may come back.
+//   S3  After a crash each 512-byte sector of a pending write is there or not, whatever became of
+//       its neighbours. A missing one shows the bytes before it, or zeros where the file grew.
+//   S4  A name change is there or not as a whole; a rename shows the file under one name, never
+//       both. It is not ordered with the file's bytes: a new name may show lost content. Syncing
+//       either folder of a rename makes all of it durable.
+//   S5  After a failed sync() the running process goes on reading what it wrote, but those changes
+//       never become durable, not by a later sync() that succeeds either. Only writing the bytes
+//       anew can. (A failed sync_directory() leaves its name changes pending.)
+//   S6  The current bytes of all named or open files never grow beyond the capacity.
+//   S7  The same calls with the same Random give the same image.
+//
+// Paths have an optional leading '/'; "", "/" and "." are the root, which exists and is durable.
+// Open files keep working after their name is gone, and are for this disk only: files and locks end
+// before the disk they were opened on.
+//
+// Images share unchanged files and pages with the disk they came from, so that one costs
+// microseconds. Threads: one for a disk and all images taken from it.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/task.h"
+#include "io/file.h"
+
+namespace evenkeel::io::sim {
+
+enum class CrashPolicy : unsigned char {
+    drop_all,          // all that was not synced is gone
+    keep_all,          // all is there, as if it had been synced just in time
+    random_subset,     // each sector and each name change is kept or not, by itself
+    grown_with_zeros,  // names as above; files have their last size, but sectors are missing
+    prefix,            // all changes before one moment are kept; a write at that moment is torn
+    any,               // one of the above, drawn
+};
+
+enum class OperationKind : unsigned char {
+    read,
+    write,
+    sync,
+    truncate,
+    open,
+    create,
+    remove,
+    rename,
+    make_directory,
+    sync_directory,
+    list,
+};
+std::string_view to_string(OperationKind kind);
+
+// `path` is the one given to the call, or for a file the one it was opened with.
+struct Operation {
+    OperationKind kind;
+    std::string_view path;
+    std::string_view to;  // the new path of a rename
+};
+
+enum class Fault : unsigned char {
+    io_error,     // unavailable; a sync loses what it was to make durable (S5)
+    no_space,     // overloaded, and otherwise the same
+    short_write,  // the first half is written, then unavailable; for other calls as io_error
+};
+
+struct FaultRule {
+    OperationKind kind;
+    std::string path_contains = {};  // empty: any path
+    std::uint64_t after = 0;         // so many calls succeed first
+    std::uint64_t times = 1;         // then so many fail
+    Fault fault = Fault::io_error;
+};
+
+class Disk final : public FileSystem {
+public:
+    Disk();
+    ~Disk() override;
+    Disk(const Disk&) = delete;
+    Disk& operator=(const Disk&) = delete;
+
+    Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
+    Result<std::vector<DirectoryEntry>> list(const std::string& directory) override;
+    Result<> make_directory(const std::string& path) override;
+    Result<> remove(const std::string& path) override;
+    Result<> rename(const std::string& from, const std::string& to) override;
+    Result<> sync_directory(const std::string& path) override;
+    Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+    Result<std::uint64_t> free_bytes(const std::string& path) override;
+
+    // Another disk as a power loss now may leave it: nothing pending, no locks, faults or hook.
+    std::unique_ptr<Disk> crash(Random& random, CrashPolicy policy = CrashPolicy::any) const;
+    // Another disk as the next process finds it when this one was killed: all is there, but what
+    // was pending still is, and a power loss after that may take it.
+    std::unique_ptr<Disk> kill() const;
+    // How many changes a crash may lose; with 0 all policies but keep_all, which also keeps what S5
+    // lost, give the same image.
+    std::size_t pending() const;
+
+    // Called before every operation that changes something, also one that will fail. It may take
+    // images of this disk but not change it.
+    void set_hook(Callback<void(const Operation&)> hook) { hook_ = std::move(hook); }
+    // How many of those there were.
+    std::uint64_t operations() const { return operations_; }
+
+    // Rules add up; each counts the calls that match it from now on.
+    void fail(FaultRule rule);
+    void clear_faults() { rules_.clear(); }
+    // How many calls failed by a rule.
+    std::uint64_t faults() const { return faults_; }
+
+    // A write that does not fit is written as far as it does, then fails with overloaded.
+    void set_capacity_bytes(std::uint64_t capacity_bytes) { capacity_bytes_ = capacity_bytes; }
+
+    // Rot, and a look at all there is. The file must exist; its current and durable bytes change at
+    // once, each as far as it reaches.
+    void flip_bit(const std::string& path, std::uint64_t byte, unsigned bit);
+    void overwrite(const std::string& path, std::uint64_t position, ByteView bytes);
+    std::uint64_t file_size(const std::string& path) const;
+    // Paths of all files without the leading '/', sorted.
+    std::vector<std::string> files() const;
+
+private:
+    enum class NodeId : std::uint64_t { none, root };
+    using Names = std::map<std::string, NodeId, std::less<>>;
+    struct Node;
+    struct ByteChange;
+    struct NameChange;
+    struct Place;
+    class Handle;
+    class HeldLock;
+    class Survival;
+
+    struct Rule {
+        FaultRule rule;
+        std::uint64_t calls = 0;
+    };
+
+    // Tells the hook, counts, and returns the fault if one is due.
+    Result<> begin(const Operation& operation, bool* is_short_write = nullptr);
+    Result<Place> find(OperationKind kind, std::string_view path) const;
+    NodeId find_file(std::string_view path) const;
+    NodeId add(const Place& place, bool is_folder);
+    const Node& node(NodeId id) const;
+    Node& edit(NodeId id);
+
+    Result<> write(NodeId id, const std::string& path, std::uint64_t position, ByteView bytes);
+    Result<> sync(NodeId id, const std::string& path);
+    Result<> truncate(NodeId id, const std::string& path, std::uint64_t size);
+
+    void change_name(NameChange change);
+    void apply_to_durable(const NameChange& change);
+    void collect();
+    std::set<NodeId> current_nodes() const;
+    std::uint64_t room_bytes() const;
+
+    // Nodes are shared with images and copied before the first change (edit).
+    std::map<NodeId, std::shared_ptr<Node>> nodes_;
+    std::vector<NameChange> name_changes_;  // pending, oldest first
+    std::uint64_t next_node_;
+    std::uint64_t changes_ = 0;  // numbers all changes of bytes and names in one order
+    std::uint64_t capacity_bytes_;
+
+    std::map<NodeId, std::uint64_t> open_;  // how many handles a file has
+    std::set<NodeId> locked_;
+    std::vector<Rule> rules_;
+    std::uint64_t faults_ = 0;
+    Callback<void(const Operation&)> hook_;
+    bool in_hook_ = false;
+    std::uint64_t operations_ = 0;
+};
+
+}  // namespace evenkeel::io::sim

@@ -1,0 +1,27 @@
+// The machine's own files. Paths are the operating system's: absolute, or relative to where the
+// process was started.
+//
+// Files are made 0640 and folders 0750, descriptors close on exec, interrupted calls are made
+// again, short reads and writes go on until done. sync() is fdatasync, which covers the size too.
+// Threads: any.
+#pragma once
+
+#include "io/file.h"
+
+namespace evenkeel::io::system {
+
+class SystemFiles final : public FileSystem {
+public:
+    Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;
+    Result<std::vector<DirectoryEntry>> list(const std::string& directory) override;
+    Result<> make_directory(const std::string& path) override;
+    Result<> remove(const std::string& path) override;
+    Result<> rename(const std::string& from, const std::string& to) override;
+    Result<> sync_directory(const std::string& path) override;
+    // An advisory flock(), with our process id in the file for whoever finds it held. It belongs to
+    // the open descriptor, so a second lock() in one process conflicts as well.
+    Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+    Result<std::uint64_t> free_bytes(const std::string& path) override;
+};
+
+}  // namespace evenkeel::io::system
