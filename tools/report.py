@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """The results of a run of ./test: one JSON object a line, added as stages end, shown at the last.
 
-    tools/report add FILE passed|failed|skipped STAGE NAME [REASON]
-    tools/report show FILE
+    tools/report.py add FILE passed|failed|skipped STAGE NAME [REASON]
+    tools/report.py show FILE
 """
 
 import json

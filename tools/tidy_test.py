@@ -1,0 +1,172 @@
+#!/usr/bin/env python3
+"""Shows that each rule of tools/tidy finds its bad sample and lets the good one pass."""
+
+import contextlib
+import importlib.machinery
+import importlib.util
+import io
+import sys
+import tempfile
+import unittest
+from pathlib import Path
+
+sys.dont_write_bytecode = True
+
+
+def load(name):
+    path = Path(__file__).resolve().parent / name
+    loader = importlib.machinery.SourceFileLoader(name, str(path))
+    module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
+    loader.exec_module(module)
+    return module
+
+
+tidy = load("tidy")
+OPEN = "FIX" + "ME"
+TESTS = tidy.TESTS
+
+# rule: [(path, text)] that must each be found.
+BAD = {
+    "layer": [
+        ("src/commitlog/a.h", '#pragma once\n#include "hub/hub.h"\n'),
+        ("src/base/a.h", '#pragma once\n#include "io/file.h"\n'),
+        ("src/hub/a_test.cc", '#include "door/door.h"\n'),
+        ("src/hub/a.h", '#pragma once\n#include "io/sim/disk.h"\n'),
+        ("src/hub/b.h", '#pragma once\n#include "support/seed.h"\n'),
+        ("src/unheard/a.h", "#pragma once\n"),
+        ("src/hub/CMakeLists.txt", "ek_module(hub DEPS base io door\n    SOURCES hub.cc)\n"),
+    ],
+    "public-header": [
+        ("include/evenkeel/a.h", '#pragma once\n#include "base/bytes.h"\n'),
+        ("include/evenkeel/b.h", "#pragma once\n#include <fmt/core.h>\n"),
+        ("include/evenkeel/c.h", "#pragma once\n#include <unistd.h>\n"),
+    ],
+    "clock": [
+        ("src/hub/a.h", "#pragma once\nauto now = std::chrono::steady_clock::now();\n"),
+        ("src/hub/a_test.cc", "auto now = std::chrono::system_clock::now();\n"),
+        ("src/hub/b.h", "#pragma once\nauto now = time(nullptr);\n"),
+        ("src/hub/c.h", "#pragma once\nint now = gettimeofday(&value, nullptr);\n"),
+    ],
+    "sleep": [
+        ("src/hub/a.h", "#pragma once\nvoid f() { std::this_thread::sleep_for(1s); }\n"),
+        ("src/hub/b.h", "#pragma once\nvoid f() { usleep(5); }\n"),
+        ("src/io/a_test.cc", "void f() { std::this_thread::sleep_until(later); }\n"),
+        (f"{TESTS}/fault/a.cc", "void f() { sleep(1); }\n"),
+    ],
+    "thread": [
+        ("src/hub/a.h", "#pragma once\nstd::thread worker;\n"),
+        ("src/hub/b.h", "#pragma once\nstd::jthread worker;\n"),
+    ],
+    "throw": [("src/base/a.h", "#pragma once\nvoid f() { throw 1; }\n")],
+    "random": [
+        ("src/hub/a.h", "#pragma once\nstd::random_device device;\n"),
+        ("src/hub/b.h", "#pragma once\nint number = rand();\n"),
+    ],
+    "file": [
+        ("src/hub/a.h", '#pragma once\nint f = ::open("x", 0);\n'),
+        ("src/hub/b.h", '#pragma once\nauto* f = fopen("x", "r");\n'),
+        ("src/hub/c.h", "#pragma once\nstd::ofstream out;\n"),
+        ("src/hub/d.h", "#pragma once\nstd::ifstream in;\n"),
+    ],
+    "sync": [("src/commitlog/a.h", "#pragma once\nint r = fdatasync(f);\n")],
+    "length": [("src/hub/a.h", "#pragma once\n" + "int x;\n" * 600)],
+    "open-work": [
+        ("src/hub/a.h", f"#pragma once\n// {OPEN}: later\n"),
+        ("docs/a.md", f"{OPEN}\n"),
+    ],
+    "test-beside": [("src/hub/alone.cc", "int x;\n")],
+    "pragma-once": [("src/hub/a.h", "int x;\n")],
+    "quotes": [
+        ("src/hub/a.h", "#pragma once\n#include <hub/hub.h>\n"),
+        ("src/hub/b.h", '#pragma once\n#include "hub.h"\n'),
+        ("src/hub/c.h", '#pragma once\n#include "evenkeel/hub.h"\n'),
+    ],
+    "heavy-header": [
+        ("src/hub/a.h", "#pragma once\n#include <filesystem>\n"),
+        ("src/hub/b.h", "#pragma once\n#include <boost/asio.hpp>\n"),
+        ("src/cli/c.h", "#pragma once\n#include <CLI/CLI.hpp>\n"),
+        (f"{TESTS}/support/d.h", "#pragma once\n#include <regex>\n"),
+    ],
+    "test-name": [
+        ("src/hub/a_test.cc", "TEST(Hub, CreatesThings) {}\n"),
+        ("src/hub/b_test.cc", "TEST(Hub, DISABLED_creates_things) {}\n"),
+        ("src/hub/c_test.cc", "TEST_F(hub_test,\n       creates_things) {}\n"),
+        (f"{TESTS}/sim/d_test.cc", "TEST(Hub, creates__things) {}\n"),
+    ],
+    "skip-reason": [("src/hub/a_test.cc", "TEST(Hub, is_there) { GTEST_SKIP(); }\n")],
+    "whitespace": [
+        ("src/hub/a.h", "#pragma once\nint x; \n"),
+        ("src/hub/b.h", "#pragma once\nint x;"),
+        ("src/hub/c.h", "#pragma once\n\tint x;\n"),
+        ("docs/d.md", "text\n\n"),
+    ],
+    "columns": [("src/hub/a.h", "#pragma once\n// " + "ü" * 98 + "\n")],
+    "executable": [("tools/a", "#!/bin/sh\n"), (f"{TESTS}/fault/a.py", "#!/usr/bin/env python3\n")],
+    "allow": [
+        ("src/hub/a.h", "#pragma once\nint x;  // tidy: allow clock\n"),
+        ("src/hub/b.h", "#pragma once\nint x;  // tidy: allow unheard: of\n"),
+    ],
+}
+
+# Close to a rule, but right.
+GOOD = [
+    ("include/evenkeel/event.h", "#pragma once\n#include <cstdint>\n#include <evenkeel/hub.h>\n"),
+    ("src/hub/a.h", '#pragma once\n#include <evenkeel/hub.h>\n#include "commitlog/log.h"\n'),
+    ("src/hub/a.cc", '#include "hub/hub.h"\n#include <filesystem>\nauto log = Log::open("x");\n'),
+    ("src/hub/a_test.cc", '#include "io/sim/disk.h"\n#include "support/seed.h"\n'
+                          "TEST(Hub, keeps_the_order_L3) { std::jthread helper; }\n"
+                          'TEST(Hub, is_skipped) { GTEST_SKIP() << "why"; }\n'),
+    ("src/hub/b.h", '#pragma once\n// throw, std::thread\nauto x = "sleep_for(1)";\n'
+                    "auto id = std::thread::id{};\nint y = 1'000'000; /* rand() */\n"),
+    ("src/hub/c.h", "#pragma once\nstd::thread t;  // tidy: allow thread: a sample\n"),
+    ("src/io/d.h", "#pragma once\nauto t = steady_clock::now();\nint f = fdatasync(1);\n"),
+    ("src/hub/e.cc", "// A sample.\n// tidy: no test: a sample\n"),
+    ("src/cli/main.cc", '#include "hub/hub.h"\n#include "door/door.h"\n'),
+    ("src/io/CMakeLists.txt", "ek_module(io DEPS base\n    SOURCES a.cc)\nek_module(io_sim DEPS base io)\n"),
+    ("src/hub/f.h", "#pragma once\n// " + "ü" * 97 + "\nvoid operand(int);\n"),
+    (f"{TESTS}/data/golden.txt", "as it must be \n"),
+    ("build/dev/a.h", "anything "),
+]
+
+# Files the samples refer to.
+AROUND = ["include/evenkeel/hub.h", "src/base/bytes.h", "src/io/file.h", "src/io/sim/disk.h",
+          "src/hub/hub.h", "src/door/door.h", "src/commitlog/log.h", f"{TESTS}/support/seed.h"]
+
+
+def findings(samples):
+    """What tidy prints for a tree that holds the samples."""
+    with tempfile.TemporaryDirectory() as folder:
+        for path, text in [(path, "#pragma once\n") for path in AROUND] + samples:
+            target = Path(folder) / path
+            target.parent.mkdir(parents=True, exist_ok=True)
+            target.write_text(text, encoding="utf-8")
+        output = io.StringIO()
+        with contextlib.redirect_stdout(output):
+            tidy.tidy(Path(folder))
+        return output.getvalue()
+
+
+class Tidy(unittest.TestCase):
+    def test_each_rule_has_a_bad_sample(self):
+        self.assertEqual(set(BAD), set(tidy.RULES))
+
+    def test_each_bad_sample_is_found(self):
+        for rule, samples in BAD.items():
+            for path, text in samples:
+                with self.subTest(rule=rule, path=path):
+                    self.assertIn(f" {rule}: ", findings([(path, text)]))
+
+    def test_good_samples_pass(self):
+        self.assertEqual(findings(GOOD), "")
+
+    def test_a_long_file_is_warned_about(self):
+        text = findings([("src/hub/a.h", "#pragma once\n" + "int x;\n" * 499)])
+        self.assertIn("warning: 500 lines", text)
+
+    def test_a_finding_names_the_line(self):
+        text = findings([("src/hub/a.h", "#pragma once\n/* two\n lines */\nstd::thread t;\n")])
+        self.assertTrue(text.startswith("src/hub/a.h:4: thread: "), text)
+
+
+if __name__ == "__main__":
+    unittest.main()
