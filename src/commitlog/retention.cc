@@ -1,0 +1,32 @@
+#include "commitlog/retention.h"
+
+#include <algorithm>
+
+namespace evenkeel::commitlog {
+
+std::size_t segments_to_remove(std::span<const SegmentAge> segments, const RetentionPolicy& policy,
+                               WallTime now) {
+    std::uint64_t bytes = 0;
+    for (const auto& segment : segments) bytes += segment.bytes;
+    std::size_t count = 0;
+    for (const auto& segment : segments) {
+        const bool expired = policy.age_max && now - segment.last_event > *policy.age_max;
+        const bool too_much = policy.bytes_max && bytes > *policy.bytes_max;
+        if (!segment.sealed || !(expired || too_much)) break;
+        bytes -= segment.bytes;
+        ++count;
+    }
+    return count;
+}
+
+WallTime RetentionClock::now() {
+    const Instant steady = clock_.now();
+    const WallTime wall = clock_.wall();
+    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(steady - steady_);
+    // Only whole milliseconds are taken, so that many short steps do not lose time.
+    steady_ = steady_ + elapsed;
+    wall_ = std::min(wall, wall_ + elapsed);
+    return wall_;
+}
+
+}  // namespace evenkeel::commitlog

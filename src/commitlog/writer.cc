@@ -1,0 +1,143 @@
+#include "commitlog/writer.h"
+
+#include "base/clock.h"
+#include "commitlog/canary.h"
+
+namespace evenkeel::commitlog {
+
+LogMetrics::LogMetrics(Metrics& metrics)
+    : events(metrics.counter("evenkeel_incoming_events_total", "Events appended durably.")),
+      bytes(metrics.counter("evenkeel_incoming_bytes_total", "Bytes of events and their framing.")),
+      syncs(metrics.counter("evenkeel_fsyncs_total", "Times that segment files were synced.")),
+      failures(metrics.counter("evenkeel_append_failures_total", "Flushes the disk refused.")),
+      damages(metrics.counter("evenkeel_damaged_ranges_total", "Damaged ranges that were met.")),
+      sync_time(metrics.histogram("evenkeel_fsync_duration_seconds", "Time of one sync.")) {}
+
+Writer::Writer(io::FileSystem& files, const Clock& clock, std::string directory, std::uint32_t seed,
+               Durability durability, LogMetrics& metrics)
+    : files_(files),
+      clock_(clock),
+      directory_(std::move(directory)),
+      seed_(seed),
+      durability_(durability),
+      metrics_(metrics) {}
+
+Result<> Writer::open(const SegmentName& active, std::size_t index_entries) {
+    EK_TRY_ASSIGN(active_, files_.open(directory_ + "/" + log_name(active), io::OpenMode::write));
+    EK_TRY_ASSIGN(mark_, files_.open(directory_ + "/" + mark_file_name, io::OpenMode::write));
+    // Opened for the first entry: most partitions of a large hub are idle.
+    index_.reset();
+    index_entries_ = index_entries;
+    return {};
+}
+
+FlushOutcome Writer::flush(const Flush& flush) {
+    FlushOutcome outcome;
+    for (const auto& part : flush.parts) {
+        bool sync_failed = false;
+        outcome.result = write_part(part, sync_failed);
+        if (!outcome.result.ok()) {
+            metrics_.failures.add();
+            const bool no_room = outcome.result.error().code == ErrorCode::overloaded;
+            outcome.abandon_segment = !part.create && (sync_failed || !no_room);
+            return outcome;
+        }
+        ++outcome.parts_done;
+    }
+    // Not synced: a crash of the machine only makes the next start read a little more.
+    (void)write_mark(*mark_, flush.mark, seed_);
+    return outcome;
+}
+
+Result<> Writer::write_part(const FlushPart& part, bool& sync_failed) {
+    if (part.create) return create_segment(part);
+    auto result = write_pieces(part);
+    if (result.ok()) {
+        result = sync_active();
+        sync_failed = !result.ok();
+    }
+    if (!result.ok()) {
+        (void)active_->truncate(file_position(part.header.name.base, part.from));
+        return result;
+    }
+    write_index(part);
+    return {};
+}
+
+// Leaves the segment before in place if anything fails.
+Result<> Writer::create_segment(const FlushPart& part) {
+    const std::string path = directory_ + "/" + log_name(part.header.name);
+    auto opened = files_.open(path, io::OpenMode::create);
+    if (!opened.ok() && opened.error().code == ErrorCode::already_exists) {
+        // Left over from a creation that failed, or abandoned while it was empty.
+        opened = files_.open(path, io::OpenMode::write);
+        if (opened.ok()) EK_TRY((*opened)->truncate(0));
+    }
+    if (!opened.ok()) return opened.error();
+    auto before = std::exchange(active_, std::move(*opened));
+    auto result = active_->write(0, encode(part.header, seed_));
+    if (result.ok()) result = write_pieces(part);
+    if (result.ok()) result = sync_active();
+    if (result.ok() && durability_ == Durability::disk && !canary_skip_directory_sync) {
+        result = files_.sync_directory(directory_);
+    }
+    if (!result.ok()) {
+        active_ = std::move(before);
+        (void)files_.remove(path);
+        return result;
+    }
+    index_.reset();
+    index_entries_ = 0;
+    write_index(part);
+    return {};
+}
+
+Result<> Writer::write_pieces(const FlushPart& part) {
+    for (const auto& piece : part.pieces) {
+        EK_TRY(active_->write(file_position(part.header.name.base, piece.from), piece.bytes()));
+    }
+    return {};
+}
+
+Result<> Writer::sync_active() {
+    if (durability_ == Durability::os || canary_ack_before_sync) return {};
+    const Instant before = clock_.now();
+    auto result = active_->sync();
+    if (!result.ok() && canary_retry_sync) result = active_->sync();
+    metrics_.syncs.add();
+    metrics_.sync_time.observe((clock_.now() - before).count());
+    return result;
+}
+
+// A hint: a failure is of no consequence but a slower search.
+void Writer::write_index(const FlushPart& part) {
+    if (part.index.empty()) return;
+    const std::string path = directory_ + "/" + index_name(part.header.name);
+    if (!index_) {
+        auto opened = files_.open(path, io::OpenMode::write);
+        if (!opened.ok()) opened = files_.open(path, io::OpenMode::create);
+        if (!opened.ok()) return;
+        index_ = std::move(*opened);
+    }
+    std::vector<std::byte> bytes;
+    for (const auto& entry : part.index) append_encoded(entry, seed_, bytes);
+    (void)index_->write(index_entries_ * index_entry_bytes, bytes);
+    index_entries_ += part.index.size();
+}
+
+Result<> Writer::remove(const std::vector<SegmentName>& segments, const Mark& mark) {
+    EK_TRY(save(mark));
+    for (const auto& name : segments) {
+        for (const auto& file : {log_name(name), index_name(name)}) {
+            const auto removed = files_.remove(directory_ + "/" + file);
+            if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
+        }
+    }
+    return {};
+}
+
+Result<> Writer::save(const Mark& mark) {
+    return write_mark_durably(*mark_, mark, seed_);
+}
+
+}  // namespace evenkeel::commitlog

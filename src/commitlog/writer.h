@@ -1,0 +1,96 @@
+// The disk side of a log: carries out flushes and removals, one at a time, where blocking is
+// allowed. It decides nothing; the log's loop plans, the writer acts and tells how far it came.
+//
+// Invariants
+//   W1  What flush() reports as done is on stable storage: bytes, framing, and for a new segment
+//   its
+//       name (I1). With Durability::os it is in the page cache.
+//   W2  A segment is created only after the one before it was synced.
+//   W3  The mark is written after the sync it speaks of; before a removal it is synced (I8).
+//   W4  After a failure the file is cut back to what was durable, as far as the disk lets us.
+// Threads: made on any; then pinned to the log's disk executor.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "base/result.h"
+#include "commitlog/index.h"
+#include "commitlog/mark.h"
+#include "commitlog/segment.h"
+#include "commitlog/tail.h"
+#include "io/file.h"
+
+namespace evenkeel::commitlog {
+
+enum class Durability : std::uint8_t {
+    disk,  // acknowledged after fdatasync: survives power loss
+    os,    // acknowledged in the page cache: survives the process, not the machine
+};
+
+// What all logs of a hub count together.
+struct LogMetrics {
+    explicit LogMetrics(Metrics& metrics);
+    Counter& events;
+    Counter& bytes;
+    Counter& syncs;
+    Counter& failures;
+    Counter& damages;
+    Histogram& sync_time;
+};
+
+struct FlushPart {
+    SegmentHeader header;  // of the segment that takes the pieces
+    bool create = false;   // it does not exist yet
+    Offset from;           // where the pieces begin
+    std::vector<Tail::Piece> pieces;
+    std::vector<IndexEntry> index;  // entries for records in the pieces
+};
+
+struct Flush {
+    std::vector<FlushPart> parts;
+    Mark mark;  // how things stand when all parts are done
+};
+
+struct FlushOutcome {
+    std::size_t parts_done = 0;
+    Result<> result;
+    // The segment file must not be written to any more: a sync failed, so its page cache cannot be
+    // trusted (I9). The stream goes on in a new segment.
+    bool abandon_segment = false;
+};
+
+class Writer {
+public:
+    Writer(io::FileSystem& files, const Clock& clock, std::string directory, std::uint32_t seed,
+           Durability durability, LogMetrics& metrics);
+
+    // Opens the segment that takes the next append, and the mark. `index_entries` are in its index.
+    Result<> open(const SegmentName& active, std::size_t index_entries);
+    FlushOutcome flush(const Flush& flush);
+    // Moves the mark, durably, then removes the segments.
+    Result<> remove(const std::vector<SegmentName>& segments, const Mark& mark);
+    Result<> save(const Mark& mark);
+
+private:
+    Result<> write_part(const FlushPart& part, bool& sync_failed);
+    Result<> create_segment(const FlushPart& part);
+    Result<> write_pieces(const FlushPart& part);
+    Result<> sync_active();
+    void write_index(const FlushPart& part);
+
+    io::FileSystem& files_;
+    const Clock& clock_;
+    const std::string directory_;
+    const std::uint32_t seed_;
+    const Durability durability_;
+    LogMetrics& metrics_;
+    std::unique_ptr<io::File> active_;
+    std::unique_ptr<io::File> index_;
+    std::unique_ptr<io::File> mark_;
+    std::size_t index_entries_ = 0;
+};
+
+}  // namespace evenkeel::commitlog
