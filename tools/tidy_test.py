@@ -116,6 +116,7 @@ GOOD = [
     ("src/hub/a_test.cc", '#include "io/sim/disk.h"\n#include "support/seed.h"\n'
                           "TEST(Hub, keeps_the_order_L3) { std::jthread helper; }\n"
                           'TEST(Hub, is_skipped) { GTEST_SKIP() << "why"; }\n'),
+    ("src/hub/hub_fixture.h", '#pragma once\n#include "io/sim/disk.h"\n#include "support/seed.h"\n'),
     ("src/hub/b.h", '#pragma once\n// throw, std::thread\nauto x = "sleep_for(1)";\n'
                     "auto id = std::thread::id{};\nint y = 1'000'000; /* rand() */\n"),
     ("src/hub/c.h", "#pragma once\nstd::thread t;  // tidy: allow thread: a sample\n"),
