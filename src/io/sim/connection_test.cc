@@ -1,7 +1,10 @@
 #include "io/sim/connection.h"
 
+#include <memory>
 #include <optional>
 #include <string>
+
+#include <gtest/gtest.h>
 
 #include "io/sim/network.h"
 #include "support/seed.h"

@@ -1,5 +1,9 @@
 #include "io/sim/network.h"
 
+#include <memory>
+
+#include <gtest/gtest.h>
+
 #include "io/sim/scheduler.h"
 #include "io/socket_contract.h"
 #include "support/seed.h"

@@ -1,7 +1,10 @@
 #include "io/sim/scheduler.h"
 
+#include <memory>
 #include <string>
 #include <vector>
+
+#include <gtest/gtest.h>
 
 #include "support/seed.h"
 

@@ -1,11 +1,14 @@
 #include "io/system/loop.h"
 
 #include <atomic>
+#include <memory>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include <pthread.h>
+
+#include <gtest/gtest.h>
 
 namespace evenkeel::io::system {
 namespace {

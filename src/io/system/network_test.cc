@@ -1,6 +1,7 @@
 #include "io/system/network.h"
 
 #include <iterator>
+#include <memory>
 #include <optional>
 #include <thread>
 
@@ -9,6 +10,8 @@
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+#include <gtest/gtest.h>
 
 #include "io/socket_contract.h"
 
@@ -61,11 +64,6 @@ INSTANTIATE_TEST_SUITE_P(SystemV6, NetworkContract,
                          testing::ValuesIn(has_v6() ? std::vector{&a_v6_world}
                                                     : std::vector<decltype(&a_v6_world)>{}));
 GTEST_ALLOW_UNINSTANTIATED_PARAMETERIZED_TEST(NetworkContract);
-
-TEST(Endpoint, is_written_with_brackets_around_a_v6_address) {
-    EXPECT_EQ(to_string(Endpoint{"localhost", 5672}), "localhost:5672");
-    EXPECT_EQ(to_string(Endpoint{"::1", 5672}), "[::1]:5672");
-}
 
 TEST(SystemNetwork, connects_to_a_name) {
     SystemWorld world("localhost");
