@@ -88,7 +88,9 @@ void Log::append(std::span<const NewEvent> events, Callback<void(Result<Appended
     }
     const Offset base = segments_.back().header.name.base;
     const auto used = static_cast<std::uint64_t>(tail_.end().value - base.value);
-    if (used > 0 && (used + bytes > options_.segment_bytes_max || abandoned_)) start_segment();
+    // An abandoned file has its successor once; further batches join it while it is being created.
+    const bool leave = abandoned_ && segments_.back().exists;
+    if (used > 0 && (used + bytes > options_.segment_bytes_max || leave)) start_segment();
 
     last_time_ = std::max(last_time_, context_.loop.clock().wall());
     const SequenceNumber first = next_sequence_;
@@ -217,18 +219,29 @@ void Log::on_flushed(FlushOutcome outcome) {
     tail_.shrink(visible_, options_.tail_bytes_max);
     flushing_.reset();
     flush_if_idle();
+    // A purge of all events waited for the successor that keeps their numbers.
+    const bool purged =
+        segments_.size() > 1 && segments_[1].exists && segments_[1].header.name.base <= start_;
+    if (purged) remove_below_start([](const Result<>&) {});
     finish_close_if_idle();
 }
 
 void Log::acknowledge() {
-    while (!waiting_.empty() && waiting_.front().end <= visible_) {
+    // All of it becomes visible first: callbacks may look, read and append.
+    const auto pending = std::find_if(waiting_.begin(), waiting_.end(),
+                                      [&](const Waiting& batch) { return batch.end > visible_; });
+    auto count = pending - waiting_.begin();
+    if (count > 0) {
+        const Waiting& last = *(pending - 1);
+        context_.metrics.events.add(
+            static_cast<std::uint64_t>(last.end_sequence.value - visible_sequence_.value));
+        visible_sequence_ = last.end_sequence;
+        visible_time_ = last.appended.enqueued;
+        visible_record_bytes_ = last.last_record_bytes;
+    }
+    for (; count > 0; --count) {
         Waiting batch = std::move(waiting_.front());
         waiting_.pop_front();
-        visible_sequence_ = batch.end_sequence;
-        visible_time_ = batch.appended.enqueued;
-        visible_record_bytes_ = batch.last_record_bytes;
-        context_.metrics.events.add(
-            static_cast<std::uint64_t>(batch.appended.last.value - batch.appended.first.value + 1));
         batch.done(batch.appended);
     }
     auto ready = std::move(waiters_);

@@ -117,6 +117,8 @@ public:
     WaitId wait(const Cursor& cursor, Task task);
     void cancel(WaitId wait);
 
+    // Behind the last event that readers can see.
+    Offset end() const { return visible_; }
     LogProperties properties() const;
     // Damage met so far, by recovery and by readers.
     const std::vector<Damage>& damages() const { return damages_; }

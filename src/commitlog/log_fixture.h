@@ -1,5 +1,5 @@
-// A log on a simulated disk in virtual time, for the tests beside it: each call runs the world until
-// nothing is left to do, so that tests read as a list of steps.
+// A log on a simulated disk in virtual time, for the tests beside it: each call runs the world
+// until nothing is left to do, so that tests read as a list of steps.
 #pragma once
 
 #include <chrono>

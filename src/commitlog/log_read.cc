@@ -109,6 +109,7 @@ ReadStep Log::read(Cursor& cursor, std::size_t bytes_max) {
         if (cursor.next >= visible_) return std::monostate();
         if (cursor.search) place(cursor);
         if (cursor.next < tail_.start()) return cold_read(cursor, bytes_max);
+        cursor.search = false;  // in memory the target is met by going forward
 
         Slice slice = tail_.slice(cursor.next, visible_);
         const auto whole = static_cast<std::int64_t>(slice.bytes().size());

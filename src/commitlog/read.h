@@ -55,6 +55,9 @@ public:
     Iterator begin() const { return Iterator(bytes_.data()); }
     Iterator end() const { return Iterator(bytes_.data() + bytes_.size()); }
 
+    const std::shared_ptr<const void>& owner() const { return owner_; }
+    // Behind the first `bytes` bytes, which are whole records.
+    Slice without_first(std::size_t bytes) const { return {owner_, bytes_.subspan(bytes)}; }
     // Without the records that come before the target.
     Slice from(const Target& target) const;
     // The first records that fit into `bytes_max`, but at least one.

@@ -361,11 +361,10 @@ Result<> Recovery::settle_active(io::File& file) {
         result_.segments.back().floor_known = true;
         changed_ = true;
     }
-    if (changed_) {
-        EK_TRY(file.sync());
-        EK_TRY(files_.sync_directory(directory_));
-    }
-    return {};
+    if (changed_) EK_TRY(file.sync());
+    // Always: a killed process may have created the segment we append to, or removed one, and the
+    // name is not durable yet.
+    return files_.sync_directory(directory_);
 }
 
 // The end of the stream is gone although it was durable. Its numbers are not given out again: what

@@ -38,14 +38,17 @@ FlushOutcome Writer::flush(const Flush& flush) {
         outcome.result = write_part(part, sync_failed);
         if (!outcome.result.ok()) {
             metrics_.failures.add();
+            // Only a write without room leaves the file as good as it was. A file whose successor
+            // could not be created must not grow either: after a crash the successor's name may
+            // come back, and what was stored below it would be hidden.
             const bool no_room = outcome.result.error().code == ErrorCode::overloaded;
-            outcome.abandon_segment = !part.create && (sync_failed || !no_room);
+            outcome.abandon_segment = part.create || sync_failed || !no_room;
             return outcome;
         }
         ++outcome.parts_done;
     }
     // Not synced: a crash of the machine only makes the next start read a little more.
-    (void)write_mark(*mark_, flush.mark, seed_);
+    (void)write_mark(*mark_, raised(flush.mark), seed_);
     return outcome;
 }
 
@@ -126,18 +129,32 @@ void Writer::write_index(const FlushPart& part) {
 }
 
 Result<> Writer::remove(const std::vector<SegmentName>& segments, const Mark& mark) {
+    leaving_.insert(leaving_.end(), segments.begin(), segments.end());
     EK_TRY(save(mark));
-    for (const auto& name : segments) {
-        for (const auto& file : {log_name(name), index_name(name)}) {
+    while (!leaving_.empty()) {
+        for (const auto& file : {log_name(leaving_.back()), index_name(leaving_.back())}) {
             const auto removed = files_.remove(directory_ + "/" + file);
             if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
         }
+        leaving_.pop_back();
     }
     return {};
 }
 
+// A removal that was planned while a flush was under way knows an older end than the flush (M1).
+Mark Writer::raised(Mark mark) {
+    if (mark.end < highest_.end) {
+        mark.end = highest_.end;
+        mark.end_sequence = highest_.end_sequence;
+        mark.last_time = highest_.last_time;
+        mark.last_record_bytes = highest_.last_record_bytes;
+    }
+    highest_ = mark;
+    return mark;
+}
+
 Result<> Writer::save(const Mark& mark) {
-    return write_mark_durably(*mark_, mark, seed_);
+    return write_mark_durably(*mark_, raised(mark), seed_);
 }
 
 }  // namespace evenkeel::commitlog

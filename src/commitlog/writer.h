@@ -70,11 +70,13 @@ public:
     // Opens the segment that takes the next append, and the mark. `index_entries` are in its index.
     Result<> open(const SegmentName& active, std::size_t index_entries);
     FlushOutcome flush(const Flush& flush);
-    // Moves the mark, durably, then removes the segments.
+    // Moves the mark, durably, then removes the segments. What a failure leaves goes with the next
+    // removal.
     Result<> remove(const std::vector<SegmentName>& segments, const Mark& mark);
     Result<> save(const Mark& mark);
 
 private:
+    Mark raised(Mark mark);
     Result<> write_part(const FlushPart& part, bool& sync_failed);
     Result<> create_segment(const FlushPart& part);
     Result<> write_pieces(const FlushPart& part);
@@ -91,6 +93,8 @@ private:
     std::unique_ptr<io::File> index_;
     std::unique_ptr<io::File> mark_;
     std::size_t index_entries_ = 0;
+    std::vector<SegmentName> leaving_;  // to be removed
+    Mark highest_;                      // with the highest end that was written
 };
 
 }  // namespace evenkeel::commitlog

@@ -1,0 +1,90 @@
+// The formats byte by byte, against a file that was made without the code under test.
+#include <fstream>
+#include <map>
+#include <sstream>
+
+#include <gtest/gtest.h>
+
+#include "commitlog/index.h"
+#include "commitlog/mark.h"
+#include "commitlog/record.h"
+#include "commitlog/segment.h"
+
+namespace evenkeel::commitlog {
+namespace {
+
+constexpr PartitionId partition{5};
+constexpr WallTime time{1767225600123};
+
+Incarnation incarnation() {
+    Incarnation bytes;
+    for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::byte>(i);
+    return bytes;
+}
+
+std::uint32_t seed() {
+    return checksum_seed(incarnation(), partition);
+}
+
+// By name: "record 454b52…".
+std::map<std::string, std::string> golden() {
+    std::map<std::string, std::string> lines;
+    std::ifstream file(EK_TEST_DATA "/segment_v1.hex");
+    for (std::string line; std::getline(file, line);) {
+        if (line.starts_with('#')) continue;
+        std::istringstream words(line);
+        std::string name;
+        words >> name >> lines[name];
+    }
+    return lines;
+}
+
+std::string hex(ByteView bytes) {
+    constexpr char digits[] = "0123456789abcdef";
+    std::string text;
+    for (const std::byte byte : bytes) {
+        text += digits[std::to_integer<unsigned>(byte) >> 4];
+        text += digits[std::to_integer<unsigned>(byte) & 15];
+    }
+    return text;
+}
+
+TEST(GoldenBytes, a_record_is_what_it_was) {
+    const Record record{{1000}, {64000}, time, 1, 2, {63936}, as_bytes("key"), as_bytes("payload")};
+    std::vector<std::byte> bytes(stored_bytes(record));
+
+    encode(record, seed(), bytes.data());
+
+    EXPECT_EQ(hex(bytes), golden()["record"]);
+}
+
+TEST(GoldenBytes, a_segment_header_is_what_it_was) {
+    const SegmentHeader header{{{1000}, {64000}}, incarnation(), partition, 72, {1767225600100}};
+
+    EXPECT_EQ(hex(encode(header, seed())), golden()["segment_header"]);
+}
+
+TEST(GoldenBytes, an_index_entry_is_what_it_was) {
+    std::vector<std::byte> bytes;
+
+    append_encoded({{64000}, {1000}, time}, seed(), bytes);
+
+    EXPECT_EQ(hex(bytes), golden()["index_entry"]);
+}
+
+TEST(GoldenBytes, a_mark_is_what_it_was) {
+    const Mark mark{9, {64000}, {1000}, {64072}, {1001}, time, 72};
+
+    EXPECT_EQ(hex(encode(mark, seed())), golden()["mark_slot"]);
+}
+
+TEST(GoldenBytes, the_seed_joins_incarnation_and_partition) {
+    std::array<std::byte, 4> bytes;
+
+    store(bytes.data(), seed());
+
+    EXPECT_EQ(hex(bytes), golden()["checksum_seed"]);
+}
+
+}  // namespace
+}  // namespace evenkeel::commitlog

@@ -1,0 +1,78 @@
+#include "commitlog/mark.h"
+
+#include <gtest/gtest.h>
+
+#include "io/sim/disk.h"
+
+namespace evenkeel::commitlog {
+namespace {
+
+constexpr std::uint32_t seed = 77;
+
+Mark a_mark(std::uint64_t counter) {
+    return {counter, {64}, {1}, {640}, {10}, {1234}, 64};
+}
+
+class MarkFile : public testing::Test {
+protected:
+    Result<std::optional<Mark>> read() { return read_mark(disk, "", seed); }
+
+    io::sim::Disk disk;
+    std::unique_ptr<io::File> file = std::move(*disk.open("/mark", io::OpenMode::create));
+};
+
+TEST_F(MarkFile, gives_back_the_newer_slot) {
+    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(8), seed).ok());
+    EXPECT_EQ(*read(), a_mark(8));
+
+    ASSERT_TRUE(write_mark(*file, a_mark(9), seed).ok());
+    EXPECT_EQ(*read(), a_mark(9));
+}
+
+TEST_F(MarkFile, falls_back_to_the_other_slot_when_one_is_damaged) {
+    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(8), seed).ok());
+
+    disk.flip_bit("/mark", 20, 3);  // slot 0 holds the even counter
+
+    EXPECT_EQ(*read(), a_mark(7));
+}
+
+TEST_F(MarkFile, forgets_the_older_start_when_written_durably) {
+    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(8), seed).ok());
+    Mark moved = a_mark(10);
+    moved.start = {128};
+    ASSERT_TRUE(write_mark_durably(*file, moved, seed).ok());
+
+    disk.flip_bit("/mark", 20, 3);
+
+    EXPECT_EQ((**read()).start.value, 128);
+}
+
+TEST_F(MarkFile, is_none_when_neither_slot_is_good) {
+    EXPECT_EQ(*read(), std::nullopt);
+    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
+    EXPECT_EQ(*read_mark(disk, "", seed + 1), std::nullopt);
+    ASSERT_TRUE(disk.remove("/mark").ok());
+    EXPECT_EQ(*read(), std::nullopt);
+}
+
+TEST_F(MarkFile, reports_a_disk_that_cannot_be_read) {
+    disk.fail({.kind = io::sim::OperationKind::read, .path_contains = "mark"});
+
+    EXPECT_EQ(read().error().code, ErrorCode::unavailable);
+}
+
+TEST(Mark, is_bad_with_any_bit_flipped) {
+    const auto good = encode(a_mark(7), seed);
+    for (std::size_t i = 0; i < good.size() * 8; ++i) {
+        auto bytes = good;
+        bytes[i / 8] ^= std::byte{1} << (i % 8);
+        EXPECT_FALSE(decode_mark(bytes, seed).has_value()) << "bit " << i;
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel::commitlog
