@@ -1,0 +1,191 @@
+#include "hub/catalogue.h"
+
+#include <charconv>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "base/crc32c.h"
+
+namespace evenkeel::hub {
+namespace {
+
+namespace json = boost::json;
+
+constexpr std::string_view header_word = "evenkeel catalogue 1 ";
+constexpr std::uint64_t catalogue_bytes_max = std::uint64_t{256} << 20;
+
+Error damaged(std::string_view why) {
+    return {ErrorCode::corrupt, fmt::format("not a good catalogue: {}", why)};
+}
+
+template <typename T>
+bool take(const json::object& object, std::string_view key, T& to) {
+    const json::value* value = object.if_contains(key);
+    if (!value) return false;
+    boost::system::error_code error;
+    to = value->to_number<T>(error);
+    return !error;
+}
+
+bool take_text(const json::object& object, std::string_view key, std::string& to) {
+    const json::value* value = object.if_contains(key);
+    if (!value || !value->is_string()) return false;
+    to = std::string(value->get_string());
+    return true;
+}
+
+bool take_incarnation(const json::value& value, commitlog::Incarnation& to) {
+    if (!value.is_string()) return false;
+    const auto parsed = parse_incarnation(std::string(value.get_string()));
+    if (parsed) to = *parsed;
+    return parsed.has_value();
+}
+
+Result<EventHubRecord> decode_event_hub(const json::value& value) {
+    if (!value.is_object()) return damaged("an event hub is not an object");
+    const json::object& object = value.get_object();
+    EventHubRecord hub;
+    std::int64_t retention = 0;
+    const json::value* incarnation = object.if_contains("incarnation");
+    const json::value* creating = object.if_contains("creating");
+    const json::value* groups = object.if_contains("groups");
+    const bool complete = take_text(object, "name", hub.name) && incarnation &&
+                          take_incarnation(*incarnation, hub.incarnation) &&
+                          take(object, "partitions", hub.partitions) &&
+                          take(object, "retention_ms", retention) &&
+                          take(object, "partition_bytes_max", hub.partition_bytes_max) &&
+                          take(object, "created_ms", hub.created.milliseconds) && creating &&
+                          creating->is_bool() && groups && groups->is_array();
+    if (!complete) return damaged("an event hub lacks a field");
+    hub.retention = std::chrono::milliseconds(retention);
+    hub.creating = creating->get_bool();
+    for (const auto& group : groups->get_array()) {
+        if (!group.is_string()) return damaged("a consumer group is not a string");
+        hub.groups.emplace_back(group.get_string());
+    }
+    return hub;
+}
+
+}  // namespace
+
+std::string to_text(const commitlog::Incarnation& incarnation) {
+    std::string text;
+    for (const std::byte byte : incarnation) {
+        text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    }
+    return text;
+}
+
+std::optional<commitlog::Incarnation> parse_incarnation(std::string_view text) {
+    commitlog::Incarnation incarnation{};
+    if (text.size() != incarnation.size() * 2) return std::nullopt;
+    for (std::size_t i = 0; i < incarnation.size(); ++i) {
+        unsigned value = 0;
+        const char* at = text.data() + 2 * i;
+        const auto [end, error] = std::from_chars(at, at + 2, value, 16);
+        if (error != std::errc() || end != at + 2) return std::nullopt;
+        incarnation[i] = static_cast<std::byte>(value);
+    }
+    return incarnation;
+}
+
+std::string encode(const Catalogue& catalogue) {
+    json::array hubs;
+    for (const auto& hub : catalogue.event_hubs) {
+        json::array groups;
+        for (const auto& group : hub.groups) groups.emplace_back(group);
+        hubs.push_back(json::object{{"name", hub.name},
+                                    {"incarnation", to_text(hub.incarnation)},
+                                    {"partitions", hub.partitions},
+                                    {"retention_ms", hub.retention.count()},
+                                    {"partition_bytes_max", hub.partition_bytes_max},
+                                    {"created_ms", hub.created.milliseconds},
+                                    {"creating", hub.creating},
+                                    {"groups", std::move(groups)}});
+    }
+    json::array removing;
+    for (const auto& incarnation : catalogue.removing) removing.emplace_back(to_text(incarnation));
+    const std::string body = json::serialize(json::object{{"generation", catalogue.generation},
+                                                          {"event_hubs", std::move(hubs)},
+                                                          {"removing", std::move(removing)}});
+    return fmt::format("{}{:08x} {}\n{}\n", header_word, crc32c(as_bytes(body)), body.size(), body);
+}
+
+Result<Catalogue> decode_catalogue(std::string_view text) {
+    if (!text.starts_with(header_word)) return damaged("its first line is not one");
+    const auto line_end = text.find('\n');
+    if (line_end == std::string_view::npos) return damaged("it ends within its first line");
+    const std::string_view numbers = text.substr(header_word.size(), line_end - header_word.size());
+    std::uint32_t crc = 0;
+    std::size_t bytes = 0;
+    const char* const end = numbers.data() + numbers.size();
+    const auto first = std::from_chars(numbers.data(), end, crc, 16);
+    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ') {
+        return damaged("its checksum is not a number");
+    }
+    const auto second = std::from_chars(first.ptr + 1, end, bytes);
+    if (second.ec != std::errc() || second.ptr != end) return damaged("its size is not a number");
+    if (text.size() != line_end + 1 + bytes + 1 || text.back() != '\n') {
+        return damaged("its size is wrong");
+    }
+    const std::string_view body = text.substr(line_end + 1, bytes);
+    if (crc32c(as_bytes(body)) != crc) return damaged("its checksum is wrong");
+
+    boost::system::error_code error;
+    const json::value value = json::parse(json::string_view(body.data(), body.size()), error);
+    if (error || !value.is_object()) return damaged("it is not a JSON object");
+    const json::object& object = value.get_object();
+    Catalogue catalogue;
+    const json::value* hubs = object.if_contains("event_hubs");
+    const json::value* removing = object.if_contains("removing");
+    if (!take(object, "generation", catalogue.generation) || !hubs || !hubs->is_array() ||
+        !removing || !removing->is_array()) {
+        return damaged("it lacks a field");
+    }
+    for (const auto& hub : hubs->get_array()) {
+        EK_TRY_ASSIGN(auto record, decode_event_hub(hub));
+        catalogue.event_hubs.push_back(std::move(record));
+    }
+    for (const auto& entry : removing->get_array()) {
+        commitlog::Incarnation incarnation;
+        if (!take_incarnation(entry, incarnation)) return damaged("a folder to remove is unnamed");
+        catalogue.removing.push_back(incarnation);
+    }
+    return catalogue;
+}
+
+Result<std::optional<Catalogue>> load_catalogue(io::FileSystem& files,
+                                                const std::string& directory) {
+    std::optional<Catalogue> newest;
+    std::string reasons;
+    for (const char* name : {catalogue_file_name, catalogue_copy_name}) {
+        const std::string path = directory + "/" + name;
+        const auto bytes = io::read_file(files, path, catalogue_bytes_max);
+        if (!bytes.ok()) {
+            if (bytes.error().code == ErrorCode::not_found) continue;
+            return bytes.error();
+        }
+        auto catalogue = decode_catalogue(as_text(*bytes));
+        if (!catalogue.ok()) {
+            reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", path,
+                                   catalogue.error().detail);
+        } else if (!newest || catalogue->generation > newest->generation) {
+            newest = std::move(*catalogue);
+        }
+    }
+    if (!newest && !reasons.empty()) {
+        return Error{ErrorCode::corrupt,
+                     reasons + "; restore one of them from a copy of the data folder"};
+    }
+    return newest;
+}
+
+Result<> save_catalogue(io::FileSystem& files, const std::string& directory,
+                        const Catalogue& catalogue) {
+    const std::string text = encode(catalogue);
+    EK_TRY(io::replace_file(files, directory + "/" + catalogue_file_name, as_bytes(text)));
+    return io::replace_file(files, directory + "/" + catalogue_copy_name, as_bytes(text));
+}
+
+}  // namespace evenkeel::hub

@@ -1,0 +1,64 @@
+// What a hub is made of, durably: its event hubs with their options, incarnations and groups. One
+// small file, replaced as a whole, and a copy of it, so that a damaged one leaves the other.
+//
+//   evenkeel catalogue 1 <crc32c, 8 hex digits> <bytes>\n
+//   {"generation": 7, "event_hubs": [...], "removing": ["<incarnation>", ...]}
+//
+// Invariants
+//   C1  save() returns when the new catalogue is durable; a crash leaves the old one or the new
+//   one. C2  An event hub that is being created is marked so until its partitions are there; load()
+//       gives it to the caller to be rolled back.
+//   C3  A folder is removed only while `removing` names it; a folder that nobody names is not ours
+//       to touch.
+// Calls block. Threads: one at a time.
+#pragma once
+
+#include <chrono>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "commitlog/record.h"
+#include "io/file.h"
+
+namespace evenkeel::hub {
+
+struct EventHubRecord {
+    std::string name;
+    commitlog::Incarnation incarnation{};
+    std::uint32_t partitions = 0;
+    std::chrono::milliseconds retention{0};  // 0: for ever
+    std::uint64_t partition_bytes_max = 0;   // 0: no limit
+    WallTime created;
+    bool creating = false;
+    std::vector<std::string> groups;  // without "$Default"
+    bool operator==(const EventHubRecord&) const = default;
+};
+
+struct Catalogue {
+    std::uint64_t generation = 0;
+    std::vector<EventHubRecord> event_hubs;
+    std::vector<commitlog::Incarnation> removing;
+    bool operator==(const Catalogue&) const = default;
+};
+
+inline constexpr const char* catalogue_file_name = "catalogue";
+inline constexpr const char* catalogue_copy_name = "catalogue.copy";
+
+std::string encode(const Catalogue& catalogue);
+// `corrupt`, saying what is wrong, if the text is not a catalogue.
+Result<Catalogue> decode_catalogue(std::string_view text);
+
+// The newer of the two good ones; none if neither file exists; `corrupt` if no good one is left.
+Result<std::optional<Catalogue>> load_catalogue(io::FileSystem& files,
+                                                const std::string& directory);
+Result<> save_catalogue(io::FileSystem& files, const std::string& directory,
+                        const Catalogue& catalogue);
+
+// 32 hex digits; the name of an event hub's folder.
+std::string to_text(const commitlog::Incarnation& incarnation);
+std::optional<commitlog::Incarnation> parse_incarnation(std::string_view text);
+
+}  // namespace evenkeel::hub

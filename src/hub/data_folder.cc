@@ -1,0 +1,134 @@
+#include "hub/data_folder.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace evenkeel::hub {
+namespace {
+
+constexpr std::string_view lock_name = "lock";
+constexpr std::string_view hubs_name = "hubs";
+
+bool is_ours(const std::string& name) {
+    return name == lock_name || name == hubs_name || name == catalogue_file_name ||
+           name == catalogue_copy_name || name == std::string(catalogue_file_name) + ".tmp" ||
+           name == std::string(catalogue_copy_name) + ".tmp" || name == "lost+found";
+}
+
+// True if there is a hub in the folder, false if it is empty or does not exist.
+Result<bool> look_before_touching(io::FileSystem& files, const std::string& directory) {
+    const auto entries = files.list(directory);
+    if (!entries.ok()) {
+        if (entries.error().code == ErrorCode::not_found) return false;
+        return entries.error();
+    }
+    bool has_hubs = false;
+    bool has_catalogue = false;
+    for (const auto& entry : *entries) {
+        if (!is_ours(entry.name)) {
+            return Error{ErrorCode::corrupt,
+                         fmt::format("{} holds '{}', which is not part of a hub; move it away, or "
+                                     "choose another data folder",
+                                     directory, entry.name)};
+        }
+        has_hubs = has_hubs || entry.name == hubs_name;
+        has_catalogue =
+            has_catalogue || entry.name == catalogue_file_name || entry.name == catalogue_copy_name;
+    }
+    if (has_hubs && !has_catalogue) {
+        const auto inside = files.list(directory + "/" + std::string(hubs_name));
+        if (inside.ok() && !inside->empty()) {
+            return Error{ErrorCode::corrupt,
+                         fmt::format("{} has event hubs but neither '{}' nor '{}'; restore one of "
+                                     "them from a copy",
+                                     directory, catalogue_file_name, catalogue_copy_name)};
+        }
+    }
+    return has_catalogue;
+}
+
+Result<> make_if_missing(io::FileSystem& files, const std::string& path) {
+    const auto made = files.make_directory(path);
+    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
+    return {};
+}
+
+Result<> refuse_unknown_folders(io::FileSystem& files, const std::string& directory,
+                                const Catalogue& catalogue) {
+    const std::string hubs = directory + "/" + std::string(hubs_name);
+    EK_TRY_ASSIGN(const auto entries, files.list(hubs));
+    for (const auto& entry : entries) {
+        const auto incarnation = parse_incarnation(entry.name);
+        const bool named =
+            incarnation &&
+            (std::any_of(catalogue.event_hubs.begin(), catalogue.event_hubs.end(),
+                         [&](const auto& hub) { return hub.incarnation == *incarnation; }) ||
+             std::find(catalogue.removing.begin(), catalogue.removing.end(), *incarnation) !=
+                 catalogue.removing.end());
+        if (!named) {
+            return Error{ErrorCode::corrupt,
+                         fmt::format("{}/{} belongs to no event hub of this hub; move it away",
+                                     hubs, entry.name)};
+        }
+    }
+    return {};
+}
+
+// What was being created was never acknowledged, what was being removed was: both go.
+Result<> finish_what_was_begun(io::FileSystem& files, const std::string& directory,
+                               Catalogue& catalogue) {
+    for (const auto& hub : catalogue.event_hubs) {
+        if (hub.creating) catalogue.removing.push_back(hub.incarnation);
+    }
+    if (catalogue.removing.empty()) return {};
+    std::erase_if(catalogue.event_hubs, [](const auto& hub) { return hub.creating; });
+    for (const auto& incarnation : catalogue.removing) {
+        const auto removed = io::remove_tree(files, event_hub_path(directory, incarnation));
+        if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
+    }
+    EK_TRY(files.sync_directory(directory + "/" + std::string(hubs_name)));
+    catalogue.removing.clear();
+    catalogue.generation += 1;
+    return save_catalogue(files, directory, catalogue);
+}
+
+}  // namespace
+
+std::string event_hub_path(const std::string& directory,
+                           const commitlog::Incarnation& incarnation) {
+    return fmt::format("{}/{}/{}", directory, hubs_name, to_text(incarnation));
+}
+
+std::string partition_path(const std::string& directory, const commitlog::Incarnation& incarnation,
+                           PartitionId partition) {
+    return fmt::format("{}/{:05}", event_hub_path(directory, incarnation), partition.value);
+}
+
+Result<DataFolder> open_data_folder(io::FileSystem& files, const std::string& directory) {
+    if (directory.empty()) {
+        return Error{ErrorCode::invalid_argument, "the hub needs a data folder; name one"};
+    }
+    EK_TRY_ASSIGN(const bool exists, look_before_touching(files, directory));
+    EK_TRY(make_if_missing(files, directory));
+    DataFolder folder;
+    EK_TRY_ASSIGN(folder.lock, files.lock(directory + "/" + std::string(lock_name)));
+    if (exists) {
+        EK_TRY_ASSIGN(auto catalogue, load_catalogue(files, directory));
+        if (!catalogue) {
+            return Error{ErrorCode::unavailable,
+                         directory + ": its catalogue went away while it was opened"};
+        }
+        folder.catalogue = std::move(*catalogue);
+        EK_TRY(make_if_missing(files, directory + "/" + std::string(hubs_name)));
+        EK_TRY(refuse_unknown_folders(files, directory, folder.catalogue));
+        EK_TRY(finish_what_was_begun(files, directory, folder.catalogue));
+        return folder;
+    }
+    EK_TRY(make_if_missing(files, directory + "/" + std::string(hubs_name)));
+    folder.catalogue.generation = 1;
+    EK_TRY(save_catalogue(files, directory, folder.catalogue));
+    return folder;
+}
+
+}  // namespace evenkeel::hub

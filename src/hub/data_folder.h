@@ -1,0 +1,35 @@
+// The folder a hub lives in:
+//
+//   lock             held by the process that has the hub open (I10)
+//   catalogue        what there is (hub/catalogue.h), and catalogue.copy
+//   hubs/<incarnation>/<partition>/   segments of one partition (commitlog/segment.h)
+//
+// A folder that holds anything else is refused before a byte in it is changed.
+// Calls block.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "commitlog/record.h"
+#include "hub/catalogue.h"
+#include "io/file.h"
+
+namespace evenkeel::hub {
+
+struct DataFolder {
+    std::unique_ptr<io::FileLock> lock;
+    Catalogue catalogue;
+};
+
+// Locks the folder and reads its catalogue; makes both if the folder is new or empty. Finishes
+// removals and takes back creations that a crash cut short.
+Result<DataFolder> open_data_folder(io::FileSystem& files, const std::string& directory);
+
+std::string event_hub_path(const std::string& directory, const commitlog::Incarnation& incarnation);
+std::string partition_path(const std::string& directory, const commitlog::Incarnation& incarnation,
+                           PartitionId partition);
+
+}  // namespace evenkeel::hub

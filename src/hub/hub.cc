@@ -1,0 +1,418 @@
+// The public Hub (include/evenkeel/hub.h): threads around a Namespace, and calls that wait.
+#include <atomic>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "base/mutex.h"
+#include "hub/namespace.h"
+#include "hub/sections.h"
+#include "io/system/files.h"
+#include "io/system/loop.h"
+#include <evenkeel/hub.h>
+
+namespace evenkeel {
+namespace {
+
+using hub::Namespace;
+using io::system::LoopThread;
+using io::system::run_and_wait;
+using io::system::WorkerThread;
+
+constexpr std::size_t read_bytes = std::size_t{256} << 10;
+
+// A value that one thread sets and another waits for.
+template <typename T>
+class Promise {
+public:
+    void set(T value) {
+        const Lock lock(mutex_);
+        if (!value_) value_.emplace(std::move(value));
+        condition_.notify_all();
+    }
+    T wait() {
+        const Lock lock(mutex_);
+        while (!value_) condition_.wait(mutex_);
+        return std::move(*value_);
+    }
+
+private:
+    Mutex mutex_;
+    Condition condition_;
+    std::optional<T> value_ EK_GUARDED_BY(mutex_);
+};
+
+// The loop's half of a reader. Pinned to the loop; made and destroyed there.
+class ReaderCore {
+public:
+    using Answer = Callback<void(Result<commitlog::ReadStep>)>;
+
+    explicit ReaderCore(io::Loop& loop) : loop_(loop) {}
+
+    Result<> attach(hub::EventHub& event_hub, std::string_view group, PartitionId partition,
+                    const Position& position, const ReaderOptions& options) {
+        hub::ReaderRequest request{options.name, std::nullopt};
+        if (options.epoch) request.epoch = Epoch{*options.epoch};
+        EK_TRY_ASSIGN(reader_, event_hub.attach(group, partition, position, request,
+                                                [this](const Error& why) { end(why); }));
+        return {};
+    }
+
+    // Answers at once, or when there is something to read, or with nothing at the deadline.
+    void read(const std::optional<commitlog::ReadOutcome>& performed, Duration wait,
+              Answer answer) {
+        if (performed && reader_) reader_->advance(*performed);
+        answer_ = std::move(answer);
+        deadline_ = loop_.clock().now() + wait;
+        try_read();
+    }
+
+    void end(const Error& why) {
+        if (reader_) reader_->cancel_wait();
+        if (!reason_) reason_ = why;
+        if (answer_) reply(*reason_);
+    }
+
+    void detach() {
+        end({ErrorCode::cancelled, "the reader was closed"});
+        reader_.reset();
+    }
+
+private:
+    void try_read() {
+        if (reason_) return reply(*reason_);
+        auto step = reader_->read(read_bytes);
+        const bool nothing = step.ok() && std::holds_alternative<std::monostate>(*step);
+        if (!nothing || loop_.clock().now() >= deadline_) return reply(std::move(step));
+        if (!timer_) {
+            timer_ = loop_.run_at(deadline_, [this] {
+                timer_.reset();
+                if (reader_) reader_->cancel_wait();
+                if (answer_) reply(commitlog::ReadStep());
+            });
+        }
+        reader_->wait([this] { try_read(); });
+    }
+
+    void reply(Result<commitlog::ReadStep> step) {
+        if (timer_) loop_.cancel(*timer_);
+        timer_.reset();
+        Answer answer = std::move(answer_);
+        answer_ = nullptr;
+        answer(std::move(step));
+    }
+
+    io::Loop& loop_;
+    std::unique_ptr<hub::PartitionReader> reader_;
+    Answer answer_;
+    Instant deadline_;
+    std::optional<io::TimerId> timer_;
+    std::optional<Error> reason_;
+};
+
+// The caller's half: performs cold reads on the caller's thread, hands events out in portions.
+class LocalReader final : public Reader {
+public:
+    LocalReader(LoopThread& loop, std::unique_ptr<ReaderCore> core)
+        : loop_(loop), core_(std::move(core)) {}
+    ~LocalReader() override {
+        run_and_wait(loop_, [this] { core_.reset(); });
+    }
+
+    Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait) override {
+        if (events_max == 0) {
+            return Error{ErrorCode::invalid_argument, "events_max is 0; ask for 1 or more"};
+        }
+        const SystemClock clock;
+        const Instant deadline = clock.now() + wait;
+        while (left_.empty()) {
+            if (damage_) {
+                const std::string what = commitlog::to_string(*damage_);
+                damage_.reset();
+                return Error{ErrorCode::corrupt, what + "; the next read goes on behind them"};
+            }
+            EK_TRY_ASSIGN(auto step, next_step(std::max(Duration(0), deadline - clock.now())));
+            if (auto* slice = std::get_if<commitlog::Slice>(&step)) {
+                left_ = std::move(*slice);
+            } else if (auto* cold = std::get_if<commitlog::ColdRead>(&step)) {
+                EK_TRY(perform(*cold));
+            } else {
+                return EventBatch();
+            }
+        }
+        return take(events_max);
+    }
+
+    void close() override {
+        run_and_wait(loop_, [this] { core_->detach(); });
+    }
+
+private:
+    Result<commitlog::ReadStep> next_step(Duration wait) {
+        Promise<Result<commitlog::ReadStep>> promise;
+        loop_.post([this, wait, &promise] {
+            core_->read(performed_, wait, [&promise](Result<commitlog::ReadStep> step) {
+                promise.set(std::move(step));
+            });
+        });
+        auto step = promise.wait();
+        performed_.reset();
+        return step;
+    }
+
+    Result<> perform(const commitlog::ColdRead& cold) {
+        auto outcome = cold.perform();
+        if (!outcome.ok()) {
+            // Retention was faster; the log knows where to go on.
+            if (outcome.error().code == ErrorCode::not_found) return {};
+            return outcome.error();
+        }
+        left_ = outcome->events;
+        damage_ = outcome->damage;
+        performed_ = std::move(*outcome);
+        return {};
+    }
+
+    EventBatch take(std::size_t events_max) {
+        std::vector<Event> events;
+        std::size_t bytes = 0;
+        for (const commitlog::Record& record : left_) {
+            if (events.size() == events_max) break;
+            Event& event = events.emplace_back();
+            event.sequence_number = record.sequence.value;
+            event.offset = record.offset.value;
+            event.enqueued_time_ms = record.enqueued.milliseconds;
+            event.partition_key = as_text(record.key);
+            event.sections = record.body;
+            bytes += commitlog::stored_bytes(record);
+        }
+        std::vector<std::shared_ptr<const void>> owners{left_.owner()};
+        left_ = left_.without_first(bytes);
+        return {std::move(events), std::move(owners)};
+    }
+
+    LoopThread& loop_;
+    std::unique_ptr<ReaderCore> core_;
+    commitlog::Slice left_;
+    std::optional<commitlog::Damage> damage_;
+    std::optional<commitlog::ReadOutcome> performed_;
+};
+
+class LocalHub final : public Hub {
+public:
+    LocalHub() : log_metrics_(metrics_), loop_("loop/0"), metadata_("meta/0") {}
+    ~LocalHub() override {
+        if (namespace_) {
+            Promise<bool> closed;
+            loop_.post([&] { namespace_->close([&] { closed.set(true); }); });
+            closed.wait();
+        }
+        metadata_.finish();
+        disks_.clear();
+        loop_.stop();
+    }
+
+    Result<> start(HubOptions options) {
+        const std::uint32_t threads = std::max<std::uint32_t>(1, options.disk_threads);
+        std::vector<io::Executor*> disks;
+        for (std::uint32_t i = 0; i < threads; ++i) {
+            disks_.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
+            disks.push_back(disks_.back().get());
+        }
+        EK_TRY_ASSIGN(namespace_,
+                      Namespace::open({files_, loop_, disks, metadata_, log_metrics_}, options));
+        namespace_->start();
+        loop_.start();
+        return {};
+    }
+
+    Result<> create(std::string_view event_hub, EventHubOptions options) override {
+        return change(
+            [&](Namespace::Done done) { namespace_->create(event_hub, options, std::move(done)); });
+    }
+    Result<> alter(std::string_view event_hub, EventHubChange wanted) override {
+        return change(
+            [&](Namespace::Done done) { namespace_->alter(event_hub, wanted, std::move(done)); });
+    }
+    Result<> remove(std::string_view event_hub) override {
+        return change(
+            [&](Namespace::Done done) { namespace_->remove(event_hub, std::move(done)); });
+    }
+    Result<> create_group(std::string_view event_hub, std::string_view group) override {
+        return change([&](Namespace::Done done) {
+            namespace_->create_group(event_hub, group, std::move(done));
+        });
+    }
+    Result<> remove_group(std::string_view event_hub, std::string_view group) override {
+        return change([&](Namespace::Done done) {
+            namespace_->remove_group(event_hub, group, std::move(done));
+        });
+    }
+    Result<> purge(std::string_view event_hub, std::uint32_t partition,
+                   std::int64_t before_sequence_number) override {
+        return change([&](Namespace::Done done) {
+            const auto log = log_of(event_hub, partition);
+            if (!log.ok()) return done(log.error());
+            (*log)->purge({before_sequence_number}, std::move(done));
+        });
+    }
+
+    std::vector<EventHubInfo> list() override {
+        std::vector<EventHubInfo> all;
+        run_and_wait(loop_, [&] {
+            for (const auto* record : namespace_->list()) all.push_back(info(*record));
+        });
+        return all;
+    }
+    Result<EventHubInfo> describe(std::string_view event_hub) override {
+        return on_loop<EventHubInfo>([&]() -> Result<EventHubInfo> {
+            EK_TRY_ASSIGN(const hub::EventHub* const found, namespace_->find(event_hub));
+            return info(found->record());
+        });
+    }
+    Result<PartitionInfo> describe(std::string_view event_hub, std::uint32_t partition) override {
+        return on_loop<PartitionInfo>([&]() -> Result<PartitionInfo> {
+            EK_TRY_ASSIGN(hub::EventHub* const found, namespace_->find(event_hub));
+            EK_TRY_ASSIGN(hub::Partition* const part, found->partition({partition}));
+            return info(*part);
+        });
+    }
+
+    Result<Receipt> send(std::string_view event_hub, std::span<const std::string_view> bodies,
+                         Route route) override {
+        Promise<Result<Receipt>> promise;
+        send_later(event_hub, bodies, route,
+                   [&promise](Result<Receipt> receipt) { promise.set(std::move(receipt)); });
+        return promise.wait();
+    }
+
+    void send_later(std::string_view event_hub, std::span<const std::string_view> bodies,
+                    Route route, std::function<void(Result<Receipt>)> done) override {
+        auto request = std::make_unique<SendRequest>(event_hub, bodies, route, std::move(done));
+        loop_.post([this, request = std::move(request)]() mutable { append(std::move(request)); });
+    }
+
+    Result<std::unique_ptr<Reader>> open_reader(std::string_view event_hub, std::string_view group,
+                                                std::uint32_t partition, Position position,
+                                                ReaderOptions options) override {
+        return on_loop<std::unique_ptr<Reader>>([&]() -> Result<std::unique_ptr<Reader>> {
+            EK_TRY_ASSIGN(hub::EventHub* const found, namespace_->find(event_hub));
+            auto core = std::make_unique<ReaderCore>(loop_);
+            EK_TRY(core->attach(*found, group, {partition}, position, options));
+            return std::unique_ptr<Reader>(new LocalReader(loop_, std::move(core)));
+        });
+    }
+
+    std::string metrics() const override { return metrics_.to_text(); }
+
+private:
+    // Copies what was sent, already encoded, so that the caller's bytes need not outlive the call.
+    struct SendRequest {
+        SendRequest(std::string_view hub_name, std::span<const std::string_view> bodies,
+                    const Route& route, std::function<void(Result<Receipt>)> callback)
+            : event_hub(hub_name), key(route.partition_key), done(std::move(callback)) {
+            if (route.partition) partition = PartitionId{*route.partition};
+            std::size_t bytes = 0;
+            for (const auto body : bodies) bytes += hub::data_section_bytes(body.size());
+            sections.reserve(bytes);
+            events.reserve(bodies.size());
+            for (const auto body : bodies) {
+                const std::size_t from = sections.size();
+                hub::append_data_section(body, sections);
+                events.push_back(
+                    {as_bytes(key), as_bytes(std::string_view(sections).substr(from))});
+            }
+        }
+        const std::string event_hub;
+        const std::string key;
+        std::optional<PartitionId> partition;
+        std::string sections;
+        std::vector<commitlog::NewEvent> events;
+        std::function<void(Result<Receipt>)> done;
+    };
+
+    void append(std::unique_ptr<SendRequest> request) {
+        const auto found = namespace_->find(request->event_hub);
+        if (!found.ok()) return request->done(found.error());
+        const auto partition = (*found)->route(request->partition, request->key);
+        if (!partition.ok()) return request->done(partition.error());
+        const std::span<const commitlog::NewEvent> events(request->events);
+        (*found)->append(
+            *partition, events,
+            [done = std::move(request->done),
+             id = partition->value](Result<commitlog::Appended> appended) {
+                if (!appended.ok()) return done(appended.error());
+                done(Receipt{id, appended->first.value, appended->last.value,
+                             appended->last_offset.value, appended->enqueued.milliseconds});
+            });
+    }
+
+    template <typename Start>
+    Result<> change(Start start) {
+        Promise<Result<>> promise;
+        loop_.post([&] { start([&promise](Result<> result) { promise.set(std::move(result)); }); });
+        return promise.wait();
+    }
+
+    template <typename T, typename Function>
+    Result<T> on_loop(Function function) {
+        std::optional<Result<T>> result;
+        run_and_wait(loop_, [&] { result.emplace(function()); });
+        return std::move(*result);
+    }
+
+    Result<commitlog::Log*> log_of(std::string_view event_hub, std::uint32_t partition) {
+        EK_TRY_ASSIGN(hub::EventHub* const found, namespace_->find(event_hub));
+        EK_TRY_ASSIGN(hub::Partition* const part, found->partition({partition}));
+        return part->log();
+    }
+
+    static EventHubInfo info(const hub::EventHubRecord& record) {
+        EventHubInfo result;
+        result.name = record.name;
+        result.options = {record.partitions, record.retention, record.partition_bytes_max};
+        result.created_ms = record.created.milliseconds;
+        result.groups = record.groups;
+        result.groups.insert(result.groups.begin(), "$Default");
+        return result;
+    }
+
+    static Result<PartitionInfo> info(hub::Partition& partition) {
+        EK_TRY_ASSIGN(commitlog::Log* const log, partition.log());
+        const commitlog::LogProperties properties = log->properties();
+        PartitionInfo result;
+        result.partition = partition.id().value;
+        result.begin_sequence_number = properties.begin_sequence.value;
+        result.last_enqueued_sequence_number = properties.last_sequence.value;
+        result.last_enqueued_offset = properties.last_offset.value;
+        result.last_enqueued_time_ms = properties.last_enqueued.milliseconds;
+        result.is_empty = properties.is_empty;
+        result.bytes = properties.bytes;
+        result.readers = static_cast<std::uint32_t>(partition.reader_count());
+        for (const auto& damage : log->damages()) {
+            result.problems.push_back(commitlog::to_string(damage));
+        }
+        for (const auto& file : log->odd_files()) {
+            result.problems.push_back(file + " does not belong to the partition; move it away");
+        }
+        return result;
+    }
+
+    io::system::SystemFiles files_;
+    Metrics metrics_;
+    commitlog::LogMetrics log_metrics_;
+    LoopThread loop_;
+    WorkerThread metadata_;
+    std::vector<std::unique_ptr<WorkerThread>> disks_;
+    std::unique_ptr<Namespace> namespace_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Hub>> Hub::open(HubOptions options) {
+    auto hub = std::make_unique<LocalHub>();
+    EK_TRY(hub->start(std::move(options)));
+    return std::unique_ptr<Hub>(std::move(hub));
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,113 @@
+// All event hubs of one data folder: creates, changes and removes them, finds them by name, keeps
+// retention going.
+//
+// Changes of what there is are made one at a time: planned on the loop, made durable on the
+// metadata executor, then shown on the loop. So a name that create() acknowledged is there after a
+// crash, and one that remove() acknowledged is not.
+// Threads: pinned to its loop, but for open(), which blocks.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/task.h"
+#include "commitlog/retention.h"
+#include "hub/data_folder.h"
+#include "hub/event_hub.h"
+#include "io/file.h"
+#include "io/loop.h"
+#include <evenkeel/hub.h>
+
+namespace evenkeel::hub {
+
+struct NamespaceContext {
+    io::FileSystem& files;
+    io::Loop& loop;
+    std::vector<io::Executor*> disks;  // partitions are dealt out over them
+    io::Executor& metadata;            // for changes of what there is
+    commitlog::LogMetrics& metrics;
+};
+
+class Namespace {
+public:
+    using Done = Callback<void(Result<>)>;
+
+    // Opens the folder and all partitions in it. A partition that cannot be opened does not keep
+    // the others from their work: its use fails, and says why.
+    static Result<std::unique_ptr<Namespace>> open(const NamespaceContext& context,
+                                                   const HubOptions& options);
+    // Begins with retention.
+    void start();
+    // Ends all readers, flushes all logs; `done` runs when nothing is under way any more.
+    void close(Task done);
+
+    // not_found, naming it.
+    Result<EventHub*> find(std::string_view name);
+    std::vector<const EventHubRecord*> list() const;
+
+    // Each calls `done` once, when it is durable or refused.
+    void create(std::string_view name, const EventHubOptions& options, Done done);
+    void alter(std::string_view name, const EventHubChange& change, Done done);
+    void remove(std::string_view name, Done done);
+    void create_group(std::string_view name, std::string_view group, Done done);
+    void remove_group(std::string_view name, std::string_view group, Done done);
+
+    void retain_now();
+
+private:
+    // One change: plan() looks at what there is now and gives the next catalogue; carry_out() makes
+    // it durable where blocking is allowed, and leaves in it what holds afterwards, also when it
+    // fails; show() brings a success to the loop.
+    struct Change {
+        Callback<Result<Catalogue>()> plan;
+        Callback<Result<>(const Catalogue& before, Catalogue& next)> carry_out;
+        Task show;
+        Done done;
+    };
+
+    Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder);
+
+    void enqueue(Change change);
+    void next_change();
+    void finish_change(Catalogue catalogue, Result<> result);
+    void let_go(std::unique_ptr<EventHub> event_hub);
+    void finish_close_if_idle();
+    void schedule_retention();
+
+    commitlog::LogContext log_context(const EventHubRecord& record, PartitionId partition) const;
+    commitlog::LogOptions log_options(std::uint32_t partitions) const;
+    Result<std::unique_ptr<commitlog::Log>> open_log(const EventHubRecord& record,
+                                                     PartitionId partition) const;
+    Result<OpenedLogs> create_logs(const EventHubRecord& record, std::uint32_t from) const;
+
+    Result<Catalogue> plan_create(const std::string& name, const EventHubOptions& options) const;
+    Result<Catalogue> plan_alter(const std::string& name, const EventHubChange& change) const;
+    Result<> carry_out_create(Catalogue& catalogue, OpenedLogs& logs) const;
+    Result<> carry_out_alter(const Catalogue& before, Catalogue& next, const std::string& name,
+                             OpenedLogs& added) const;
+    Result<> save(Catalogue& catalogue) const;
+    // Saves `next`; if that fails, `next` is `before` again.
+    Result<> save_or(const Catalogue& before, Catalogue& next) const;
+    Result<> remove_folder(Catalogue& catalogue, const commitlog::Incarnation& incarnation) const;
+    static Result<std::size_t> index_of(const Catalogue& catalogue, std::string_view name);
+    void change_record(const std::string& name, Callback<Result<>(EventHubRecord&)> edit, Task show,
+                       Done done);
+
+    const NamespaceContext context_;
+    const HubOptions options_;
+    std::unique_ptr<io::FileLock> lock_;
+    Catalogue catalogue_;
+    std::map<std::string, std::unique_ptr<EventHub>> event_hubs_;  // by folded name
+    std::map<EventHub*, std::unique_ptr<EventHub>> leaving_;       // removed, logs still closing
+    std::deque<Change> changes_;                                   // the first one is under way
+    commitlog::RetentionClock retention_clock_;
+    std::optional<io::TimerId> retention_timer_;
+    bool closing_ = false;
+    Task closed_;
+};
+
+}  // namespace evenkeel::hub

@@ -1,0 +1,98 @@
+#include "hub/partition.h"
+
+#include <vector>
+
+namespace evenkeel::hub {
+
+PartitionReader::~PartitionReader() {
+    if (partition_) partition_->detach(*this);
+}
+
+Result<commitlog::ReadStep> PartitionReader::read(std::size_t bytes_max) {
+    if (reason_) return *reason_;
+    EK_TRY_ASSIGN(commitlog::Log* const log, partition_->log());
+    return log->read(cursor_, bytes_max);
+}
+
+void PartitionReader::advance(const commitlog::ReadOutcome& outcome) {
+    if (reason_) return;
+    if (const auto log = partition_->log(); log.ok()) (*log)->advance(cursor_, outcome);
+}
+
+void PartitionReader::wait(Task task) {
+    if (reason_) return;
+    EK_CHECK(!wait_, "a reader waits once at a time");
+    const auto log = partition_->log();
+    EK_CHECK(log.ok(), "a reader is attached to a log that is open");
+    if (cursor_.next < (*log)->end()) return task();
+    wait_ = (*log)->wait(cursor_, [this, task = std::move(task)]() mutable {
+        wait_.reset();
+        // The task may wait again, or destroy the reader and with it this callback.
+        Task now = std::move(task);
+        now();
+    });
+}
+
+void PartitionReader::cancel_wait() {
+    if (!wait_) return;
+    if (const auto log = partition_->log(); log.ok()) (*log)->cancel(*wait_);
+    wait_.reset();
+}
+
+Partition::~Partition() {
+    end_readers(std::nullopt, {ErrorCode::cancelled, "the hub was closed"});
+}
+
+Result<commitlog::Log*> Partition::log() {
+    if (!log_.ok()) return log_.error();
+    return log_->get();
+}
+
+Result<std::unique_ptr<PartitionReader>> Partition::attach(const std::string& group,
+                                                           const Position& position,
+                                                           const ReaderRequest& request,
+                                                           Callback<void(const Error&)> ended) {
+    EK_TRY_ASSIGN(commitlog::Log* const opened, log());
+    EK_TRY_ASSIGN(auto cursor, opened->seek(position));
+    const ReaderId id{++last_reader_};
+    EK_TRY_ASSIGN(const auto displaced, groups_[group].admit(id, request));
+    for (const auto& [reader, reason] : displaced) end(reader, reason);
+    std::unique_ptr<PartitionReader> reader(
+        new PartitionReader(*this, id, group, std::move(cursor), std::move(ended)));
+    readers_[id] = reader.get();
+    return reader;
+}
+
+void Partition::end_readers(const std::optional<std::string>& group, const Error& reason) {
+    std::vector<ReaderId> ending;
+    for (const auto& [id, reader] : readers_) {
+        if (!group || reader->group_ == *group) ending.push_back(id);
+    }
+    for (const ReaderId id : ending) end(id, reason);
+    if (group) groups_.erase(*group);
+}
+
+void Partition::end(ReaderId id, const Error& reason) {
+    const auto found = readers_.find(id);
+    if (found == readers_.end()) return;
+    PartitionReader& reader = *found->second;
+    detach(reader);
+    reader.reason_ = reason;
+    if (reader.ended_) {
+        // The callback may destroy the reader.
+        auto ended = std::move(reader.ended_);
+        ended(reason);
+    }
+}
+
+void Partition::detach(PartitionReader& reader) {
+    reader.cancel_wait();
+    if (const auto group = groups_.find(reader.group_); group != groups_.end()) {
+        group->second.remove(reader.id_);
+        if (group->second.size() == 0) groups_.erase(group);
+    }
+    readers_.erase(reader.id_);
+    reader.partition_ = nullptr;
+}
+
+}  // namespace evenkeel::hub

@@ -1,0 +1,88 @@
+// A partition of an event hub: its log, and the readers that are attached to it, group by group.
+// Threads: pinned to the hub's loop.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <string>
+
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "commitlog/log.h"
+#include "hub/readers.h"
+#include <evenkeel/event.h>
+
+namespace evenkeel::hub {
+
+class Partition;
+
+// A reader that is attached to a partition. Detaches when destroyed. It may outlive its partition:
+// it has ended then.
+class PartitionReader {
+public:
+    ~PartitionReader();
+    PartitionReader(const PartitionReader&) = delete;
+    PartitionReader& operator=(const PartitionReader&) = delete;
+
+    // As Log::read. Fails with what ended the reader, once it has ended.
+    Result<commitlog::ReadStep> read(std::size_t bytes_max);
+    void advance(const commitlog::ReadOutcome& outcome);
+    // Runs `task` once when there is something to read; not any more after end. One at a time.
+    void wait(Task task);
+    void cancel_wait();
+
+private:
+    friend class Partition;
+    PartitionReader(Partition& partition, ReaderId id, std::string group, commitlog::Cursor cursor,
+                    Callback<void(const Error&)> ended)
+        : partition_(&partition),
+          id_(id),
+          group_(std::move(group)),
+          cursor_(std::move(cursor)),
+          ended_(std::move(ended)) {}
+
+    Partition* partition_;  // none once the reader has ended
+    const ReaderId id_;
+    const std::string group_;
+    commitlog::Cursor cursor_;
+    Callback<void(const Error&)> ended_;
+    std::optional<commitlog::Log::WaitId> wait_;
+    std::optional<Error> reason_;
+};
+
+class Partition {
+public:
+    // `log` is an error if its folder could not be opened; then every use says so.
+    Partition(PartitionId id, Result<std::unique_ptr<commitlog::Log>> log)
+        : id_(id), log_(std::move(log)) {}
+    ~Partition();
+    Partition(const Partition&) = delete;
+    Partition& operator=(const Partition&) = delete;
+
+    PartitionId id() const { return id_; }
+    Result<commitlog::Log*> log();
+
+    // `ended` runs at most once, when the reader is displaced or its event hub or group goes; the
+    // reader gets nothing after that. Displaced readers have ended when this returns.
+    Result<std::unique_ptr<PartitionReader>> attach(const std::string& group,
+                                                    const Position& position,
+                                                    const ReaderRequest& request,
+                                                    Callback<void(const Error&)> ended);
+    // Ends the readers of a group, or all of them.
+    void end_readers(const std::optional<std::string>& group, const Error& reason);
+    std::size_t reader_count() const { return readers_.size(); }
+
+private:
+    friend class PartitionReader;
+    void end(ReaderId reader, const Error& reason);
+    void detach(PartitionReader& reader);
+
+    const PartitionId id_;
+    Result<std::unique_ptr<commitlog::Log>> log_;
+    std::map<std::string, ReaderSet> groups_;
+    std::map<ReaderId, PartitionReader*> readers_;
+    std::uint64_t last_reader_ = 0;
+};
+
+}  // namespace evenkeel::hub
