@@ -5,11 +5,11 @@
 
 #include "base/check.h"
 #include "io/sim/content.h"
+#include "io/sim/survival.h"
 
 namespace evenkeel::io::sim {
 namespace {
 
-constexpr std::uint64_t sector_bytes = 512;
 constexpr std::uint64_t file_bytes_max = std::uint64_t{4} << 30;
 constexpr std::uint64_t unlimited_bytes = std::uint64_t{1} << 40;
 
@@ -39,23 +39,6 @@ std::vector<std::string_view> components_of(std::string_view path) {
 }
 
 }  // namespace
-
-// A write, or without bytes a truncation to `position`.
-struct Disk::ByteChange {
-    std::uint64_t number;
-    std::uint64_t position;
-    std::shared_ptr<const std::vector<std::byte>> bytes;
-};
-
-// Takes `node` from one name, gives it another, or both at once: a removal, a creation, a rename.
-struct Disk::NameChange {
-    NodeId node;
-    NodeId from_folder = NodeId::none;
-    std::string from = {};
-    NodeId to_folder = NodeId::none;
-    std::string to = {};
-    std::uint64_t number = 0;
-};
 
 // A file or a folder. `durable` and pending changes give `current`, unless a sync failed (S5).
 struct Disk::Node {
@@ -125,114 +108,13 @@ private:
     const NodeId node_;
 };
 
-// Decides for one crash what becomes of each pending change.
-class Disk::Survival {
-public:
-    Survival(const Disk& disk, Random& random, CrashPolicy policy)
-        : random_(random), policy_(policy) {
-        if (policy_ == CrashPolicy::any) policy_ = static_cast<CrashPolicy>(random_.below(5));
-        // Few, half or most of them: with half alone, keeping nearly all would hardly be drawn.
-        constexpr std::uint64_t shares[] = {1, 4, 7};
-        keep_eighths_ = shares[random_.below(std::size(shares))];
-        if (policy_ != CrashPolicy::prefix) return;
-
-        std::vector<std::uint64_t> numbers;
-        for (const NameChange& change : disk.name_changes_) numbers.push_back(change.number);
-        for (const auto& [id, node] : disk.nodes_) {
-            for (const ByteChange& change : node->pending) numbers.push_back(change.number);
-        }
-        std::sort(numbers.begin(), numbers.end());
-        const auto kept = random_.below(numbers.size() + 1);
-        if (kept < numbers.size()) torn_ = numbers[kept];
-    }
-
-    bool keeps(const NameChange& change) { return keeps(change.number); }
-
-    Content content_of(const Node& file) {
-        if (policy_ == CrashPolicy::keep_all) return file.current;
-        Content content = file.durable;
-        if (policy_ == CrashPolicy::drop_all) return content;
-        for (const ByteChange& change : file.pending) apply(change, content);
-        return content;
-    }
-
-private:
-    static constexpr std::uint64_t nothing = ~std::uint64_t{0};
-
-    bool keeps(std::uint64_t number) {
-        switch (policy_) {
-            case CrashPolicy::drop_all:
-                return false;
-            case CrashPolicy::keep_all:
-                return true;
-            case CrashPolicy::prefix:
-                return number < torn_;
-            case CrashPolicy::random_subset:
-            case CrashPolicy::grown_with_zeros:
-            case CrashPolicy::any:
-                break;
-        }
-        return random_.chance(keep_eighths_, 8);
-    }
-
-    void apply(const ByteChange& change, Content& content) {
-        const bool keeps_size = policy_ == CrashPolicy::grown_with_zeros;
-        if (!change.bytes) {
-            if (keeps_size || keeps(change.number)) content.resize(change.position);
-            return;
-        }
-        const ByteView bytes = *change.bytes;
-        const std::uint64_t end = change.position + bytes.size();
-        if (policy_ == CrashPolicy::prefix && change.number != torn_) {
-            if (change.number < torn_) content.write(change.position, bytes);
-            return;
-        }
-        if (keeps_size && end > content.size()) content.resize(end);
-        const std::uint64_t sectors =
-            (end - 1) / sector_bytes - change.position / sector_bytes + 1;  // writes are not empty
-        // A torn write is cut after some of its sectors, in front of the last at the latest.
-        const std::uint64_t cut = policy_ == CrashPolicy::prefix ? random_.below(sectors) : 0;
-        std::uint64_t at = change.position;
-        for (std::uint64_t sector = 0; sector < sectors; ++sector) {
-            const std::uint64_t next = std::min(end, (at / sector_bytes + 1) * sector_bytes);
-            const bool kept = policy_ == CrashPolicy::prefix ? sector < cut : keeps(change.number);
-            if (kept) content.write(at, bytes.subspan(at - change.position, next - at));
-            at = next;
-        }
-    }
-
-    Random& random_;
-    CrashPolicy policy_;
-    std::uint64_t keep_eighths_;
-    std::uint64_t torn_ = nothing;  // prefix: the change during which the power failed
-};
-
 std::string_view to_string(OperationKind kind) {
-    switch (kind) {
-        case OperationKind::read:
-            return "read";
-        case OperationKind::write:
-            return "write";
-        case OperationKind::sync:
-            return "sync";
-        case OperationKind::truncate:
-            return "truncate";
-        case OperationKind::open:
-            return "open";
-        case OperationKind::create:
-            return "create";
-        case OperationKind::remove:
-            return "remove";
-        case OperationKind::rename:
-            return "rename";
-        case OperationKind::make_directory:
-            return "make_directory";
-        case OperationKind::sync_directory:
-            return "sync_directory";
-        case OperationKind::list:
-            return "list";
-    }
-    return "unknown";
+    constexpr std::string_view names[] = {
+        "read",   "write",  "sync",           "truncate",       "open", "create",
+        "remove", "rename", "make_directory", "sync_directory", "list",
+    };
+    static_assert(std::size(names) == static_cast<std::size_t>(OperationKind::list) + 1);
+    return names[static_cast<std::size_t>(kind)];
 }
 
 Disk::Disk() : next_node_(2), capacity_bytes_(unlimited_bytes) {
@@ -269,16 +151,9 @@ Result<std::unique_ptr<File>> Disk::open(const std::string& path, OpenMode mode)
 
 Result<std::vector<DirectoryEntry>> Disk::list(const std::string& directory) {
     EK_TRY(begin({OperationKind::list, directory, {}}));
-    EK_TRY_ASSIGN(const Place place, find(OperationKind::list, directory));
-    if (place.node == NodeId::none) {
-        return failure(OperationKind::list, directory, ErrorCode::not_found, "no such folder");
-    }
-    const Node& folder = node(place.node);
-    if (!folder.is_folder) {
-        return failure(OperationKind::list, directory, ErrorCode::unavailable, "not a folder");
-    }
+    EK_TRY_ASSIGN(const NodeId folder, find_folder(OperationKind::list, directory));
     std::vector<DirectoryEntry> entries;
-    for (const auto& [name, id] : folder.current_names) {
+    for (const auto& [name, id] : node(folder).current_names) {
         entries.push_back({name, node(id).is_folder});
     }
     return entries;
@@ -350,16 +225,8 @@ Result<> Disk::rename(const std::string& from, const std::string& to) {
 }
 
 Result<> Disk::sync_directory(const std::string& path) {
-    const auto kind = OperationKind::sync_directory;
-    EK_TRY(begin({kind, path, {}}));
-    EK_TRY_ASSIGN(const Place place, find(kind, path));
-    const NodeId folder = place.node;
-    if (folder == NodeId::none) {
-        return failure(kind, path, ErrorCode::not_found, "no such folder");
-    }
-    if (!node(folder).is_folder) {
-        return failure(kind, path, ErrorCode::unavailable, "not a folder");
-    }
+    EK_TRY(begin({OperationKind::sync_directory, path, {}}));
+    EK_TRY_ASSIGN(const NodeId folder, find_folder(OperationKind::sync_directory, path));
     // Beside the folder's own changes, those that one of them rests on: a rename from or to another
     // folder becomes durable as a whole (S4), and then so does what was done before to its name
     // there.
@@ -415,7 +282,7 @@ Result<std::uint64_t> Disk::free_bytes(const std::string& path) {
 }
 
 std::unique_ptr<Disk> Disk::crash(Random& random, CrashPolicy policy) const {
-    Survival survival(*this, random, policy);
+    Survival survival(random, policy, pending_numbers());
 
     // The names of those folders that have pending changes; all others are as they were.
     std::map<NodeId, Names> changed;
@@ -426,7 +293,7 @@ std::unique_ptr<Disk> Disk::crash(Random& random, CrashPolicy policy) const {
         }
     }
     for (const NameChange& change : name_changes_) {
-        if (!survival.keeps(change)) continue;
+        if (!survival.keeps(change.number)) continue;
         if (const auto from = changed.find(change.from_folder); from != changed.end()) {
             const auto name = from->second.find(change.from);
             // What it took the name from is not there: the change before it was lost.
@@ -456,7 +323,8 @@ std::unique_ptr<Disk> Disk::crash(Random& random, CrashPolicy policy) const {
             slot->second->current_names = std::move(names->second);
         } else if (!original->is_folder && !original->is_clean()) {
             slot->second = std::make_shared<Node>();
-            slot->second->durable = survival.content_of(*original);
+            slot->second->durable =
+                survival.content(original->durable, original->current, original->pending);
             slot->second->current = slot->second->durable;
         }
         for (const auto& [name, child] : slot->second->durable_names) reached.push_back(child);
@@ -475,9 +343,7 @@ std::unique_ptr<Disk> Disk::kill() const {
 }
 
 std::size_t Disk::pending() const {
-    std::size_t count = name_changes_.size();
-    for (const auto& [id, node] : nodes_) count += node->pending.size();
-    return count;
+    return pending_numbers().size();
 }
 
 void Disk::fail(FaultRule rule) {
@@ -572,14 +438,25 @@ Result<Disk::Place> Disk::find(OperationKind kind, std::string_view path) const 
     return place;
 }
 
-Disk::NodeId Disk::find_file(std::string_view path) const {
+Result<NodeId> Disk::find_folder(OperationKind kind, std::string_view path) const {
+    EK_TRY_ASSIGN(const Place place, find(kind, path));
+    if (place.node == NodeId::none) {
+        return failure(kind, path, ErrorCode::not_found, "no such folder");
+    }
+    if (!node(place.node).is_folder) {
+        return failure(kind, path, ErrorCode::unavailable, "not a folder");
+    }
+    return place.node;
+}
+
+NodeId Disk::find_file(std::string_view path) const {
     const auto place = find(OperationKind::open, path);
     EK_CHECK(place.ok() && place->node != NodeId::none, "the file to look at exists");
     EK_CHECK(!node(place->node).is_folder, "the path to look at is a file");
     return place->node;
 }
 
-Disk::NodeId Disk::add(const Place& place, bool is_folder) {
+NodeId Disk::add(const Place& place, bool is_folder) {
     const auto id = static_cast<NodeId>(next_node_++);
     auto added = std::make_shared<Node>();
     added->is_folder = is_folder;
@@ -637,13 +514,7 @@ Result<> Disk::sync(NodeId id, const std::string& path) {
     } else if (!file.has_lost_changes) {
         file.durable = file.current;
     } else {
-        for (const ByteChange& change : file.pending) {
-            if (change.bytes) {
-                file.durable.write(change.position, *change.bytes);
-            } else {
-                file.durable.resize(change.position);
-            }
-        }
+        for (const ByteChange& change : file.pending) apply(change, file.durable);
     }
     file.pending.clear();
     return allowed;
@@ -663,9 +534,19 @@ Result<> Disk::truncate(NodeId id, const std::string& path, std::uint64_t size) 
     return {};
 }
 
+std::vector<std::uint64_t> Disk::pending_numbers() const {
+    std::vector<std::uint64_t> numbers;
+    for (const NameChange& change : name_changes_) numbers.push_back(change.number);
+    for (const auto& [id, node] : nodes_) {
+        for (const ByteChange& change : node->pending) numbers.push_back(change.number);
+    }
+    return numbers;
+}
+
 void Disk::change_name(NameChange change) {
-    if (change.from_folder != NodeId::none)
+    if (change.from_folder != NodeId::none) {
         edit(change.from_folder).current_names.erase(change.from);
+    }
     if (change.to_folder != NodeId::none) {
         edit(change.to_folder).current_names[change.to] = change.node;
     }
@@ -685,40 +566,33 @@ void Disk::apply_to_durable(const NameChange& change) {
 
 // Forgets the nodes that neither the process nor a crash image can reach any more.
 void Disk::collect() {
-    std::set<NodeId> alive;
-    std::vector<NodeId> reached = {NodeId::root};
-    for (const auto& [id, count] : open_) reached.push_back(id);
-    for (const NodeId id : locked_) reached.push_back(id);
-    for (const NameChange& change : name_changes_) reached.push_back(change.node);
-    while (!reached.empty()) {
-        const NodeId id = reached.back();
-        reached.pop_back();
-        if (!nodes_.count(id) || !alive.insert(id).second) continue;
-        for (const auto& [name, child] : node(id).durable_names) reached.push_back(child);
-        for (const auto& [name, child] : node(id).current_names) reached.push_back(child);
-    }
+    std::vector<NodeId> roots(locked_.begin(), locked_.end());
+    for (const NameChange& change : name_changes_) roots.push_back(change.node);
+    const std::set<NodeId> alive = reachable(std::move(roots), true);
     std::erase_if(nodes_, [&](const auto& entry) { return !alive.count(entry.first); });
     std::erase_if(name_changes_, [&](const NameChange& change) {
         return !alive.count(change.from_folder) && !alive.count(change.to_folder);
     });
 }
 
-std::set<Disk::NodeId> Disk::current_nodes() const {
+std::set<NodeId> Disk::reachable(std::vector<NodeId> roots, bool by_durable_names) const {
+    roots.push_back(NodeId::root);
+    for (const auto& [id, count] : open_) roots.push_back(id);
     std::set<NodeId> found;
-    std::vector<NodeId> reached = {NodeId::root};
-    for (const auto& [id, count] : open_) reached.push_back(id);
-    while (!reached.empty()) {
-        const NodeId id = reached.back();
-        reached.pop_back();
+    while (!roots.empty()) {
+        const NodeId id = roots.back();
+        roots.pop_back();
         if (!found.insert(id).second) continue;
-        for (const auto& [name, child] : node(id).current_names) reached.push_back(child);
+        for (const auto& [name, child] : node(id).current_names) roots.push_back(child);
+        if (!by_durable_names) continue;
+        for (const auto& [name, child] : node(id).durable_names) roots.push_back(child);
     }
     return found;
 }
 
 std::uint64_t Disk::room_bytes() const {
     std::uint64_t used = 0;
-    for (const NodeId id : current_nodes()) used += node(id).current.size();
+    for (const NodeId id : reachable({}, false)) used += node(id).current.size();
     return used < capacity_bytes_ ? capacity_bytes_ - used : 0;
 }
 

@@ -22,9 +22,9 @@
 //   S4  A name change is there or not as a whole; a rename shows the file under one name, never
 //       both. It is not ordered with the file's bytes: a new name may show lost content. Syncing
 //       either folder of a rename makes all of it durable.
-//   S5  After a failed sync() the running process goes on reading what it wrote, but those changes
-//       never become durable, not by a later sync() that succeeds either. Only writing the bytes
-//       anew can. (A failed sync_directory() leaves its name changes pending.)
+//   S5  After a failed sync() the running process goes on reading what it wrote, but no later
+//       sync() makes those changes durable, and every crash but keep_all loses them. Only writing
+//       the bytes anew helps. (A failed sync_directory() leaves its name changes pending.)
 //   S6  The current bytes of all named or open files never grow beyond the capacity.
 //   S7  The same calls with the same Random give the same image.
 //
@@ -95,6 +95,9 @@ struct FaultRule {
     Fault fault = Fault::io_error;
 };
 
+enum class NodeId : std::uint64_t;  // a file or a folder, whatever its name
+struct NameChange;
+
 class Disk final : public FileSystem {
 public:
     Disk();
@@ -144,15 +147,11 @@ public:
     std::vector<std::string> files() const;
 
 private:
-    enum class NodeId : std::uint64_t { none, root };
     using Names = std::map<std::string, NodeId, std::less<>>;
     struct Node;
-    struct ByteChange;
-    struct NameChange;
     struct Place;
     class Handle;
     class HeldLock;
-    class Survival;
 
     struct Rule {
         FaultRule rule;
@@ -162,6 +161,7 @@ private:
     // Tells the hook, counts, and returns the fault if one is due.
     Result<> begin(const Operation& operation, bool* is_short_write = nullptr);
     Result<Place> find(OperationKind kind, std::string_view path) const;
+    Result<NodeId> find_folder(OperationKind kind, std::string_view path) const;
     NodeId find_file(std::string_view path) const;
     NodeId add(const Place& place, bool is_folder);
     const Node& node(NodeId id) const;
@@ -171,10 +171,12 @@ private:
     Result<> sync(NodeId id, const std::string& path);
     Result<> truncate(NodeId id, const std::string& path, std::uint64_t size);
 
+    std::vector<std::uint64_t> pending_numbers() const;
     void change_name(NameChange change);
     void apply_to_durable(const NameChange& change);
     void collect();
-    std::set<NodeId> current_nodes() const;
+    // What can be reached from open files and these by current names, or also by durable ones.
+    std::set<NodeId> reachable(std::vector<NodeId> roots, bool by_durable_names) const;
     std::uint64_t room_bytes() const;
 
     // Nodes are shared with images and copied before the first change (edit).
