@@ -1,4 +1,4 @@
-// Result<T> and Error (public, in <evenkeel/error.h>) with the two macros our code passes them up by.
+// Result<T> and Error (public, in <evenkeel/error.h>), and two macros our code passes them up by.
 #pragma once
 
 #include <evenkeel/error.h>
