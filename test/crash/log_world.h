@@ -1,0 +1,66 @@
+// One log on one simulated disk, with a loop, a disk thread and virtual time of its own, and a
+// history of what was asked of it.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/metrics.h"
+#include "commitlog/log.h"
+#include "crash/checker.h"
+#include "crash/history.h"
+#include "io/sim/disk.h"
+#include "io/sim/scheduler.h"
+
+namespace evenkeel::crash {
+
+inline constexpr const char* partition_folder = "p";
+commitlog::LogIdentity test_identity();
+// Small segments, close index entries and a short tail in memory, so that little work meets all of
+// them; drawn.
+commitlog::LogOptions small_options(Random& random);
+
+// A disk with an empty log on it, all of it durable.
+std::unique_ptr<io::sim::Disk> a_disk();
+
+class LogWorld {
+public:
+    LogWorld(std::uint64_t seed, std::unique_ptr<io::sim::Disk> disk,
+             const commitlog::LogOptions& options);
+    ~LogWorld();
+
+    Result<> open();
+    bool is_open() const { return log_ != nullptr; }
+    // Flushes and closes.
+    void close();
+    // Lets go of log and disk thread in the middle of whatever they do, and of the disk.
+    std::unique_ptr<io::sim::Disk> stop();
+
+    commitlog::Log& log() { return *log_; }
+    io::sim::Disk& disk() { return *disk_; }
+    io::sim::Scheduler& scheduler() { return scheduler_; }
+    io::sim::SimLoop& loop() { return loop_; }
+    io::sim::SimExecutor& executor() { return executor_; }
+    void run() { scheduler_.run_until_idle(); }
+
+    // All of the log, in steps of about `bytes_max`. An error if a read fails or does not end.
+    Result<Reading> read_all(std::size_t bytes_max = 1000);
+    // What a reader gets who starts at the position.
+    Result<Reading> read_from(const Position& position, std::size_t bytes_max = 1000);
+
+private:
+    std::unique_ptr<io::sim::Disk> disk_;
+    const commitlog::LogOptions options_;
+    Metrics metrics_;
+    commitlog::LogMetrics log_metrics_{metrics_};
+    io::sim::Scheduler scheduler_;
+    io::sim::SimLoop loop_{scheduler_, "loop"};
+    io::sim::SimExecutor executor_{scheduler_, "disk"};
+    std::unique_ptr<commitlog::Log> log_;
+};
+
+// Appends one batch and records it in the history, which outlives the world.
+void append(LogWorld& world, History& history, std::uint32_t producer,
+            const std::vector<std::size_t>& body_bytes, Random& random);
+
+}  // namespace evenkeel::crash
