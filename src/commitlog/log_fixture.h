@@ -71,6 +71,7 @@ class LogFixture {
 public:
     explicit LogFixture(LogOptions log_options = {}) : options(log_options) {
         EK_CHECK(Log::create(*disk, test_directory, test_identity).ok(), "a fresh folder");
+        EK_CHECK(disk->sync_directory("").ok(), "the folder's name is the hub's to sync");
         open();
     }
     ~LogFixture() { log.reset(); }

@@ -1,4 +1,3 @@
-// tidy: no test: the reading half of Log, tested in log_test.cc and read_test.cc
 #include <algorithm>
 
 #include <fmt/core.h>
@@ -18,13 +17,12 @@ Result<Cursor> Log::seek(const Position& position) const {
     const LogProperties now = properties();
     const std::int64_t beyond = position.inclusive ? 0 : 1;
     Cursor cursor{start_, start_sequence_, std::nullopt, false, nullptr};
+    const Cursor end{visible_, visible_sequence_, std::nullopt, false, nullptr};
     switch (position.kind) {
         case Position::Kind::earliest:
             return cursor;
         case Position::Kind::latest:
-            cursor.next = visible_;
-            cursor.sequence = visible_sequence_;
-            return cursor;
+            return end;
         case Position::Kind::offset:
             if (position.value == -1) return cursor;
             if (position.value < -1 || position.value > now.last_offset.value) {
@@ -33,6 +31,7 @@ Result<Cursor> Log::seek(const Position& position) const {
                                          "the system is '{}'",
                                          position.value, now.last_offset.value)};
             }
+            if (position.value + beyond > now.last_offset.value) return end;
             cursor.target = Target{Target::Field::offset, position.value + beyond};
             break;
         case Position::Kind::sequence_number:
@@ -43,6 +42,7 @@ Result<Cursor> Log::seek(const Position& position) const {
                                          "sequence number in the system is '{}'",
                                          position.value, now.last_sequence.value)};
             }
+            if (position.value + beyond > now.last_sequence.value) return end;
             cursor.target = Target{Target::Field::sequence, position.value + beyond};
             break;
         case Position::Kind::enqueued_time:

@@ -1,4 +1,3 @@
-// tidy: no test: the removing half of Log, tested in log_test.cc and retention_test.cc
 #include <algorithm>
 
 #include "base/log.h"
@@ -30,7 +29,7 @@ void Log::retain(const RetentionPolicy& policy, WallTime now) {
     // A full segment is sealed even if nothing came after it: give it a successor, and the next
     // round can remove it.
     ages.back().sealed = segments_.back().exists && visible_ == tail_.end() &&
-                         ages.back().bytes >= options_.segment_bytes_max;
+                         ages.back().bytes >= options_.segment_bytes_max + segment_header_bytes;
     std::size_t count = segments_to_remove(ages, policy, now);
     if (count == segments_.size()) {
         start_segment();

@@ -31,6 +31,7 @@ private:
     };
 
     Result<> list_files();
+    Result<> make_mark_and_names_durable();
     Result<> read_headers();
     void put_aside_what_does_not_fit();
     Result<> remove_below_start();
@@ -82,6 +83,7 @@ private:
 Result<Recovered> Recovery::run() {
     EK_TRY(list_files());
     EK_TRY_ASSIGN(mark_, read_mark(files_, directory_, seed_));
+    EK_TRY(make_mark_and_names_durable());
     EK_TRY(read_headers());
     put_aside_what_does_not_fit();
     EK_TRY(remove_below_start());
@@ -116,6 +118,19 @@ Result<> Recovery::list_files() {
         if (!used) EK_TRY(files_.remove(path(index_name(index))));
     }
     return {};
+}
+
+// A process that was killed leaves what it had not synced in the page cache, and we see it as if it
+// were on disk. Nothing may rest on that: the start that readers are shown and removals go by, and
+// the name of the active segment. The mark is written anew, because a sync of it may have failed
+// (I9).
+Result<> Recovery::make_mark_and_names_durable() {
+    if (mark_) {
+        EK_TRY_ASSIGN(const auto file, files_.open(path(mark_file_name), io::OpenMode::write));
+        mark_->counter += 2;
+        EK_TRY(write_mark_durably(*file, *mark_, seed_));
+    }
+    return files_.sync_directory(directory_);
 }
 
 Result<> Recovery::read_headers() {
