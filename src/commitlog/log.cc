@@ -38,6 +38,7 @@ Log::Log(const LogContext& context, std::string directory, const LogIdentity& id
       tail_(recovered.mark.end),
       start_(recovered.mark.start),
       start_sequence_(recovered.mark.start_sequence),
+      durable_start_(recovered.mark.start_sequence),
       visible_(recovered.mark.end),
       visible_sequence_(recovered.mark.end_sequence),
       next_sequence_(recovered.mark.end_sequence),

@@ -192,6 +192,7 @@ private:
     Tail tail_;
     Offset start_{0};
     SequenceNumber start_sequence_{0};
+    SequenceNumber durable_start_{0};  // start_sequence_ as the mark on disk has it, or less
     Offset visible_{0};
     SequenceNumber visible_sequence_{0};
     SequenceNumber next_sequence_{0};

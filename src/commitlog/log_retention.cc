@@ -46,7 +46,9 @@ void Log::purge(SequenceNumber first_kept, Callback<void(Result<>)> done) {
     context_.loop.check_here();
     if (closing_) return done(Error{ErrorCode::cancelled, "the log is closed"});
     if (first_kept > visible_sequence_) first_kept = visible_sequence_;
-    if (first_kept <= start_sequence_) return done({});
+    if (first_kept <= durable_start_) return done({});
+    // Gone already, but the mark that says so is under way or was refused by the disk.
+    if (first_kept <= start_sequence_) return remove_below_start(std::move(done));
     if (first_kept == visible_sequence_) {
         set_start(visible_, visible_sequence_);
         // The numbers live on in the header of an empty successor (I3).
@@ -109,10 +111,12 @@ void Log::remove_below_start(Callback<void(Result<>)> done) {
                         &loop = context_.loop]() mutable {
         auto result = writer->remove(removed, mark);
         loop.post([this, alive = std::move(alive), result = std::move(result),
-                   done = std::move(done)]() mutable {
+                   start = mark.start_sequence, done = std::move(done)]() mutable {
             if (alive.expired()) return;
             --disk_tasks_;
-            if (!result.ok()) {
+            if (result.ok()) {
+                durable_start_ = std::max(durable_start_, start);
+            } else {
                 trace(TraceLevel::warning, "could not remove expired segments",
                       {{"cause", result.error().detail}});
             }
