@@ -125,6 +125,13 @@ void Explorer::examine_again(LogWorld& world, const State& state, Reading expect
     History late;
     append(world, late, late_producer, {random_.below(300)}, random_);
     world.run();
+    if (options_.faults && late.batches.front().fate == Fate::refused) {
+        // The disk was full when the power went; there is room now.
+        late = {};
+        world.disk().set_capacity_bytes(std::uint64_t{1} << 40);
+        append(world, late, late_producer, {random_.below(300)}, random_);
+        world.run();
+    }
     const SentBatch& batch = late.batches.front();
     if (batch.fate != Fate::acknowledged) return fail(state, "an append after it is refused");
     if (batch.first != expected.next) {

@@ -36,7 +36,13 @@ void Workload::start(std::unique_ptr<io::sim::Disk> disk) {
     }
     if (random_.chance(1, 2)) world_->executor().set_latency(0ms, 3ms);
     explorer_.watch(world_->disk());
-    const auto opened = world_->open();
+    auto opened = world_->open();
+    if (!opened.ok() && world_->disk().faults() > 0) {
+        // It may refuse to start on a disk that fails, but it starts once the disk is well again.
+        explorer_.visit(world_->disk(), "after a start that failed");
+        world_->disk().clear_faults();
+        opened = world_->open();
+    }
     if (!opened.ok()) return fail("does not open: " + to_string(opened.error()));
     retention_clock_ = std::make_unique<commitlog::RetentionClock>(world_->loop().clock());
     note_begin();
@@ -106,6 +112,19 @@ void Workload::random_step() {
     }
 }
 
+void Workload::heal() {
+    if (!failure().empty()) return;
+    world_->run();
+    world_->disk().clear_faults();
+    world_->disk().set_capacity_bytes(std::uint64_t{1} << 40);
+    steps_ += " heal";
+    const std::uint64_t before = acknowledged();
+    for (int i = 0; i < 3; ++i) append_random(1 + random_.below(3), 300);
+    world_->run();
+    if (acknowledged() != before + 3) fail("L5: the disk is well again, but an append is refused");
+    read_and_check();
+}
+
 void Workload::append_random(std::size_t events, std::size_t body_bytes_max) {
     std::vector<std::size_t> sizes(events);
     for (auto& size : sizes) size = random_.below(body_bytes_max + 1);
@@ -138,7 +157,7 @@ void Workload::note_begin() {
 void Workload::reopen() {
     world_->close();
     start(world_->stop());
-    if (failure().empty() && !history_.batches.empty()) read_and_check();
+    settle();
 }
 
 void Workload::crash(End end) {
@@ -146,12 +165,16 @@ void Workload::crash(End end) {
     steps_ += fmt::format(" {}", to_string(end));
     auto image = image_of(world_->disk(), end, random_);
     start(std::move(image));
+    settle();
+}
+
+// After a restart: what was in doubt is decided now, for ever.
+void Workload::settle() {
     if (!failure().empty() || history_.batches.empty()) return;
     const auto reading = world_->read_all();
-    if (!reading.ok()) return fail(to_string(reading.error()));
+    if (!reading.ok()) return failed_read(reading.error());
     const auto wrong = check(history_, *reading, {.refused_allowed = options_.faults});
     if (!wrong.empty()) return fail(wrong);
-    // What was in doubt is decided now, for ever.
     for (const auto& event : reading->events) {
         history_.see(event);
         auto& batch = history_.batches[history_.sent.at(event.value->id()).first];
@@ -162,11 +185,17 @@ void Workload::crash(End end) {
 void Workload::read_and_check() {
     if (!failure().empty() || history_.batches.empty()) return;
     const auto reading = world_->read_all(1 + random_.below(3000));
-    if (!reading.ok()) return fail("cannot be read: " + to_string(reading.error()));
+    if (!reading.ok()) return failed_read(reading.error());
     if (auto wrong = check(history_, *reading, {}); !wrong.empty()) return fail(wrong);
     for (const auto& event : reading->events) {
         if (auto wrong = history_.see(event); !wrong.empty()) return fail(wrong);
     }
+}
+
+// A reader may be refused by a disk that fails, but never sees anything wrong.
+void Workload::failed_read(const Error& error) {
+    if (is_retriable(error) && world_->disk().faults() > 0) return;
+    fail("cannot be read: " + to_string(error));
 }
 
 void Workload::finish() {

@@ -32,6 +32,8 @@ public:
     void random_step();
     // The process or the machine ends here and now, and starts again.
     void crash(End end);
+    // The disk is well again: the log takes appends at once, without a restart.
+    void heal();
     // Waits for the disk, reads everything, checks; and looks at the end state too.
     void finish();
     // The same without the last look: the running log gives what it took, and nothing it refused.
@@ -52,6 +54,8 @@ private:
     void note_begin();
     void start(std::unique_ptr<io::sim::Disk> disk);
     void reopen();
+    void settle();
+    void failed_read(const Error& error);
     void fail(const std::string& why);
 
     Random random_;

@@ -1,0 +1,144 @@
+// A disk that fails now and then (G-D5 to G-D7): no false acknowledgement, nothing refused is
+// served, and the log takes events again as soon as the disk does; also when a crash comes on top.
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "crash/workload.h"
+#include "support/seed.h"
+
+namespace evenkeel::crash {
+namespace {
+
+using io::sim::Fault;
+using io::sim::FaultRule;
+using io::sim::OperationKind;
+using test::test_seed;
+
+constexpr std::uint64_t for_ever = 1'000'000'000;
+
+ExplorerOptions fault_options(Random& random) {
+    ExplorerOptions options;
+    options.log = small_options(random);
+    options.images_per_point = 1;
+    options.one_point_in = 4;
+    options.depth_max = 1;
+    options.faults = true;
+    return options;
+}
+
+// One life with the faults, on to health, a crash, and another life.
+std::string live_with(std::uint64_t seed, const std::vector<FaultRule>& rules, Ledger& ledger) {
+    Random random(seed);
+    Workload workload(random.next(), fault_options(random));
+    for (const auto& rule : rules) workload.world().disk().fail(rule);
+    for (int i = 0; i < 25; ++i) workload.random_step();
+    const std::uint64_t faults = workload.world().disk().faults();
+    workload.heal();
+    workload.crash(static_cast<End>(random.below(end_kinds)));
+    for (int i = 0; i < 5; ++i) workload.random_step();
+    workload.finish();
+    ledger.add(workload.explorer().ledger());
+    ledger.faults += faults;
+    return workload.failure();
+}
+
+std::string describe(std::uint64_t seed, const FaultRule& rule, const std::string& failure) {
+    if (failure.empty()) return {};
+    return fmt::format("workload seed {}, {} {} fails with {} after {}, {} times: {}", seed,
+                       io::sim::to_string(rule.kind), rule.path_contains,
+                       static_cast<int>(rule.fault), rule.after, rule.times, failure);
+}
+
+std::uint64_t rounds(std::uint64_t usual) {
+    if (std::getenv("EVENKEEL_LONG")) return usual * 40;
+    return std::getenv("EVENKEEL_SANITIZED") ? 1 : usual;
+}
+
+TEST(FaultLab, a_sync_that_fails_once_is_final_for_its_bytes_wherever_it_happens) {
+    Random random(test_seed());
+    Ledger ledger;
+    for (std::uint64_t round = 0; round < rounds(4); ++round) {
+        for (std::uint64_t n = 0; n < 100; ++n) {
+            const FaultRule rule{OperationKind::sync, n % 4 == 3 ? "" : ".log", n % 40};
+            const std::uint64_t seed = random.next();
+            ASSERT_EQ(describe(seed, rule, live_with(seed, {rule}, ledger)), "");
+        }
+    }
+    std::printf("%s\n", ledger.to_string().c_str());
+    EXPECT_GT(ledger.faults, 50u);
+}
+
+TEST(FaultLab, any_call_may_fail_in_any_way_and_for_any_time) {
+    using enum OperationKind;
+    Random random(test_seed());
+    Ledger ledger;
+    for (std::uint64_t round = 0; round < rounds(3); ++round) {
+        for (const auto kind : {write, sync, truncate, create, open, remove, sync_directory}) {
+            for (const auto fault : {Fault::io_error, Fault::no_space, Fault::short_write}) {
+                for (const std::uint64_t times : {std::uint64_t{1}, std::uint64_t{3}, for_ever}) {
+                    const FaultRule rule{kind, "", random.below(20), times, fault};
+                    const std::uint64_t seed = random.next();
+                    ASSERT_EQ(describe(seed, rule, live_with(seed, {rule}, ledger)), "");
+                }
+            }
+        }
+    }
+    std::printf("%s\n", ledger.to_string().c_str());
+    EXPECT_GT(ledger.faults, 50u);
+}
+
+// The clean-up after a failure fails as well.
+TEST(FaultLab, two_faults_at_once_lose_nothing_either) {
+    using enum OperationKind;
+    Random random(test_seed());
+    Ledger ledger;
+    for (std::uint64_t round = 0; round < rounds(10); ++round) {
+        for (const auto first : {write, sync, sync_directory, create}) {
+            for (const auto second : {truncate, remove, sync_directory, sync}) {
+                const auto fault = random.chance(1, 2) ? Fault::no_space : Fault::short_write;
+                const FaultRule rule{first, "", random.below(20), 1 + random.below(2), fault};
+                const FaultRule other{second, "", random.below(3), for_ever};
+                const std::uint64_t seed = random.next();
+                ASSERT_EQ(describe(seed, rule, live_with(seed, {rule, other}, ledger)), "")
+                    << "and then " << io::sim::to_string(second);
+            }
+        }
+    }
+    std::printf("%s\n", ledger.to_string().c_str());
+    EXPECT_GT(ledger.faults, 50u);
+}
+
+TEST(FaultLab, a_full_disk_refuses_and_takes_again_when_there_is_room) {
+    Random random(test_seed());
+    Ledger ledger;
+    std::uint64_t refused = 0;
+    for (std::uint64_t round = 0; round < rounds(200); ++round) {
+        const std::uint64_t seed = random.next();
+        Random chance(seed);
+        Workload workload(chance.next(), fault_options(chance));
+        for (int i = 0; i < 3; ++i) {
+            std::uint64_t used = 0;
+            auto& disk = workload.world().disk();
+            for (const auto& file : disk.files()) used += disk.file_size(file);
+            disk.set_capacity_bytes(used + chance.below(2500));
+            for (int k = 0; k < 8; ++k) workload.random_step();
+            if (chance.chance(1, 3)) workload.crash(static_cast<End>(chance.below(end_kinds)));
+            workload.heal();
+        }
+        workload.finish();
+        for (const auto& batch : workload.history().batches) {
+            refused += batch.fate == Fate::refused;
+        }
+        ledger.add(workload.explorer().ledger());
+        ASSERT_EQ(workload.failure(), "") << "workload seed " << seed;
+    }
+    std::printf("%s, batches refused %llu\n", ledger.to_string().c_str(),
+                static_cast<unsigned long long>(refused));
+    EXPECT_GT(refused, 0u);
+}
+
+}  // namespace
+}  // namespace evenkeel::crash
