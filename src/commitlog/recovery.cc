@@ -27,7 +27,9 @@ private:
     struct Found {
         SegmentName name;
         std::uint64_t file_bytes = 0;
-        std::optional<SegmentHeader> header;
+        std::optional<SegmentHeader> header = std::nullopt;
+        bool foreign = false;      // a good header, but of another partition or event hub
+        bool has_records = false;  // known only where the header is bad
     };
 
     Result<> list_files();
@@ -98,7 +100,7 @@ Result<> Recovery::list_files() {
     EK_TRY_ASSIGN(const auto entries, files_.list(directory_));
     for (const auto& entry : entries) {
         if (const auto log = parse_segment_name(entry.name, ".log"); log && !entry.is_directory) {
-            found_.push_back({*log, 0, std::nullopt});
+            found_.push_back({.name = *log});
         } else if (const auto index = parse_segment_name(entry.name, ".idx"); index) {
             index_files_.push_back(*index);
         } else if (entry.name.ends_with(".idx.tmp") && !entry.is_directory) {
@@ -140,13 +142,25 @@ Result<> Recovery::read_headers() {
         EK_TRY_ASSIGN(segment.file_bytes, file->size());
         std::array<std::byte, segment_header_bytes> bytes{};
         EK_TRY_ASSIGN(const std::size_t got, file->read(0, bytes));
-        segment.header = decode_segment_header({bytes.data(), got}, seed_);
-        if (segment.header && segment.header->name != segment.name) segment.header.reset();
+        segment.header = decode_segment_header({bytes.data(), got});
+        if (segment.header) {
+            segment.foreign = segment.header->incarnation != identity_.incarnation ||
+                              segment.header->partition != identity_.partition;
+            if (segment.header->name != segment.name) segment.header.reset();
+        }
+        if (!segment.header && segment.file_bytes > segment_header_bytes) {
+            const auto size = static_cast<std::int64_t>(segment.file_bytes - segment_header_bytes);
+            Scanner scanner(*file, segment.name.base, segment.name.base + size, seed_);
+            EK_TRY_ASSIGN(const auto record,
+                          scanner.find(segment.name.base, segment.name.base_sequence));
+            segment.has_records = record.has_value();
+        }
     }
     return {};
 }
 
-// A file that carries a segment's name but not a good header is ours if it continues the stream.
+// A file that carries a segment's name but not a good header is ours if it has a record of ours, or
+// continues the stream. One of another event hub's is never touched.
 void Recovery::put_aside_what_does_not_fit() {
     std::vector<Found> fitting;
     for (auto& segment : found_) {
@@ -158,10 +172,10 @@ void Recovery::put_aside_what_does_not_fit() {
                 ? Offset{0}
                 : fitting.back().name.base +
                       static_cast<std::int64_t>(fitting.back().file_bytes - segment_header_bytes);
-        const bool has_records = segment.file_bytes > segment_header_bytes;
         const bool continues =
             segment.name.base == expected || (mark_ && segment.name.base == mark_->end);
-        if (rises && (segment.header || has_records || continues)) {
+        const bool ours = segment.header || segment.has_records || continues;
+        if (rises && ours && !segment.foreign) {
             fitting.push_back(std::move(segment));
         } else {
             result_.odd_files.push_back(path(log_name(segment.name)));
@@ -187,14 +201,7 @@ Result<> Recovery::remove_below_start() {
 Result<> Recovery::remove_unborn_active() {
     if (found_.size() < 2 || found_.back().header) return {};
     const Found& last = found_.back();
-    if (mark_ && mark_->end > last.name.base) return {};
-    if (last.file_bytes > segment_header_bytes) {
-        EK_TRY_ASSIGN(const auto file, files_.open(path(log_name(last.name)), io::OpenMode::read));
-        const auto bytes = static_cast<std::int64_t>(last.file_bytes - segment_header_bytes);
-        Scanner scanner(*file, last.name.base, last.name.base + bytes, seed_);
-        EK_TRY_ASSIGN(const auto record, scanner.find(last.name.base, last.name.base_sequence));
-        if (record) return {};
-    }
+    if (last.has_records || (mark_ && mark_->end > last.name.base)) return {};
     proof_ = last.name.base;
     EK_TRY(files_.remove(path(log_name(last.name))));
     changed_ = true;
@@ -212,7 +219,7 @@ Result<> Recovery::replace_missing_active() {
                          mark_->last_record_bytes,
                          mark_->last_time};
     EK_TRY(create_segment(header));
-    found_.push_back({header.name, segment_header_bytes, header});
+    found_.push_back({.name = header.name, .file_bytes = segment_header_bytes, .header = header});
     return {};
 }
 

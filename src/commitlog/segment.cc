@@ -61,15 +61,16 @@ std::array<std::byte, segment_header_bytes> encode(const SegmentHeader& header,
     return bytes;
 }
 
-std::optional<SegmentHeader> decode_segment_header(ByteView bytes, std::uint32_t seed) {
+std::optional<SegmentHeader> decode_segment_header(ByteView bytes) {
     if (bytes.size() < segment_header_bytes) return std::nullopt;
     if (std::memcmp(bytes.data(), magic, sizeof magic) != 0) return std::nullopt;
-    const auto crc = load<std::uint32_t>(bytes.data() + 8);
-    if (crc != crc32c(bytes.subspan(12, segment_header_bytes - 12), seed)) return std::nullopt;
-    if (load<std::uint16_t>(bytes.data() + 12) != version) return std::nullopt;
     SegmentHeader header;
     std::memcpy(header.incarnation.data(), bytes.data() + 16, header.incarnation.size());
     header.partition.value = load<std::uint32_t>(bytes.data() + 32);
+    const auto seed = checksum_seed(header.incarnation, header.partition);
+    const auto crc = load<std::uint32_t>(bytes.data() + 8);
+    if (crc != crc32c(bytes.subspan(12, segment_header_bytes - 12), seed)) return std::nullopt;
+    if (load<std::uint16_t>(bytes.data() + 12) != version) return std::nullopt;
     header.last_record_bytes = load<std::uint32_t>(bytes.data() + 36);
     header.name.base_sequence.value = load<std::int64_t>(bytes.data() + 40);
     header.name.base.value = load<std::int64_t>(bytes.data() + 48);

@@ -47,7 +47,8 @@ struct SegmentHeader {
 };
 
 std::array<std::byte, segment_header_bytes> encode(const SegmentHeader& header, std::uint32_t seed);
-std::optional<SegmentHeader> decode_segment_header(ByteView bytes, std::uint32_t seed);
+// A good header, whoever's it is: its checksum is seeded with the identity it names.
+std::optional<SegmentHeader> decode_segment_header(ByteView bytes);
 
 constexpr std::uint64_t file_position(Offset base, Offset offset) {
     return segment_header_bytes + static_cast<std::uint64_t>(offset.value - base.value);
