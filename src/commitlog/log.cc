@@ -245,9 +245,13 @@ void Log::acknowledge() {
         waiting_.pop_front();
         batch.done(batch.appended);
     }
-    auto ready = std::move(waiters_);
-    waiters_.clear();
-    for (auto& waiter : ready) waiter.task();
+    // One at a time: a task may cancel another's wait, or wait again.
+    const WaitId last{last_wait_};
+    while (!waiters_.empty() && waiters_.front().id <= last) {
+        Waiter waiter = std::move(waiters_.front());
+        waiters_.pop_front();
+        waiter.task();
+    }
 }
 
 // L5: what did not become durable was never there. Its numbers were not seen by anyone.

@@ -209,7 +209,7 @@ private:
     bool abandoned_ = false;                 // the active file failed: start a new segment
     std::size_t disk_tasks_ = 0;
     std::deque<Waiting> waiting_;
-    std::vector<Waiter> waiters_;
+    std::deque<Waiter> waiters_;  // by id
     std::uint64_t last_wait_ = 0;
     std::vector<Damage> damages_;
     std::vector<std::string> odd_files_;
