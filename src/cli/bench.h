@@ -1,0 +1,40 @@
+// `evenkeel bench`: what this machine and this build reach, measured against the raw device in the
+// same run. A benchmark checks its result too, and fails if that is wrong; a missed goal is only
+// reported, because it says as much about the machine as about us.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/exit_code.h"
+
+namespace evenkeel::cli {
+
+struct BenchLogOptions {
+    std::string data;    // where the temporary folder is made; empty: the system's place
+    double seconds = 2;  // of one round of one line
+    int rounds = 3;
+    std::string only;  // lines whose name contains this; empty: all
+    bool json = false;
+};
+ExitCode bench_log(const BenchLogOptions& options);
+
+struct BenchRestartOptions {
+    std::string data;
+    double gib = 1;
+    std::uint32_t partitions = 32;
+    bool json = false;
+};
+ExitCode bench_restart(const BenchRestartOptions& options);
+
+// What bench_restart() runs in processes of their own. They talk to it on stdout, in words that
+// bench_restart.cc explains.
+struct BenchChildOptions {
+    std::string data;
+    std::uint64_t bytes = 0;
+    std::uint32_t partitions = 32;
+};
+ExitCode bench_fill_child(const BenchChildOptions& options);
+ExitCode bench_idle_child(const BenchChildOptions& options);
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,28 @@
+// What a benchmark found, as a table for people or JSON for programs.
+#pragma once
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace evenkeel::cli {
+
+struct BenchLine {
+    std::string name;
+    double events_per_second = 0;
+    double limit_per_second = 0;  // what the raw device reached in the same run; 0: not measured
+    std::string goal;             // for people; empty if there is none
+    bool met = true;
+    std::vector<std::pair<std::string, double>> more;  // by the JSON key, unit last
+
+    double ratio() const { return limit_per_second > 0 ? events_per_second / limit_per_second : 0; }
+};
+
+double median(std::vector<double> values);
+
+// On stdout: a table on a terminal, tab separated otherwise.
+void print_table(const std::vector<BenchLine>& lines);
+// An array with one object a line.
+std::string to_json(const std::vector<BenchLine>& lines);
+
+}  // namespace evenkeel::cli

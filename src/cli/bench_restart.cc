@@ -1,0 +1,330 @@
+// tidy: no test: run as a real process by the tests of the command line
+//
+// The children talk on stdout, a line each: "filled" when the data have reached their size, "ack
+// PARTITION SEQUENCE" for acknowledged events after that, "ready MILLISECONDS RSS_KIB" when an
+// empty hub is open.
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <cstring>
+#include <functional>
+#include <latch>
+#include <optional>
+
+#include <fcntl.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/bytes.h"
+#include "base/random.h"
+#include "cli/bench.h"
+#include "cli/bench_report.h"
+#include "cli/interrupt.h"
+#include "cli/temporary_folder.h"
+#include "io/system/files.h"
+#include <evenkeel/hub.h>
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr const char* event_hub = "restart";
+constexpr std::size_t event_bytes = 1024;
+constexpr std::size_t batch_events = 64;
+constexpr int acknowledgements_under_load = 2000;
+
+// A child process of ours, and the lines that it writes. Killed and waited for at the end.
+class Child {
+public:
+    static Result<Child> start(const std::vector<std::string>& arguments);
+    Child(Child&& other) noexcept
+        : process_(std::exchange(other.process_, -1)),
+          lines_(std::exchange(other.lines_, nullptr)) {}
+    Child& operator=(Child&&) = delete;
+    ~Child() {
+        kill_hard();
+        if (lines_) std::fclose(lines_);
+    }
+
+    std::optional<std::string> next_line() {
+        char text[256];
+        if (!std::fgets(text, sizeof text, lines_)) return std::nullopt;
+        text[std::strcspn(text, "\n")] = '\0';
+        return text;
+    }
+    void kill_hard() {
+        if (process_ <= 0) return;
+        kill(process_, SIGKILL);
+        waitpid(process_, nullptr, 0);
+        process_ = -1;
+    }
+
+private:
+    Child(pid_t process, std::FILE* lines) : process_(process), lines_(lines) {}
+    pid_t process_;
+    std::FILE* lines_;
+};
+
+Result<Child> Child::start(const std::vector<std::string>& arguments) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) return Error{ErrorCode::unavailable, "make a pipe"};
+    std::vector<char*> raw;
+    std::string self = "evenkeel";
+    raw.push_back(self.data());
+    for (const auto& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
+    raw.push_back(nullptr);
+    posix_spawn_file_actions_t actions;
+    posix_spawn_file_actions_init(&actions);
+    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    pid_t process = -1;
+    const int failed =
+        posix_spawn(&process, "/proc/self/exe", &actions, nullptr, raw.data(), environ);
+    posix_spawn_file_actions_destroy(&actions);
+    close(ends[1]);
+    std::FILE* lines = fdopen(ends[0], "r");
+    if (failed != 0 || !lines) return Error{ErrorCode::unavailable, "start a process of our own"};
+    return Child(process, lines);
+}
+
+struct Acknowledged {
+    std::vector<std::int64_t> last;  // by partition
+};
+
+// Numbers of a line such as "ack 3 1042".
+bool parse(const std::string& line, const char* word, std::int64_t& a, std::int64_t& b) {
+    char found[16];
+    long long first = 0;
+    long long second = 0;
+    // NOLINTNEXTLINE(cert-err34-c): our own child wrote it; what does not match is an error anyway
+    if (std::sscanf(line.c_str(), "%15s %lld %lld", found, &first, &second) != 3) return false;
+    a = first;
+    b = second;
+    return std::strcmp(found, word) == 0;
+}
+
+Result<Acknowledged> fill_and_kill(const BenchRestartOptions& options, const std::string& folder) {
+    const auto bytes = static_cast<std::uint64_t>(options.gib * (std::uint64_t{1} << 30));
+    EK_TRY_ASSIGN(auto child, Child::start({"bench", "fill-child", "--data", folder, "--bytes",
+                                            std::to_string(bytes), "--partitions",
+                                            std::to_string(options.partitions)}));
+    Acknowledged acknowledged;
+    acknowledged.last.resize(options.partitions, -1);
+    int count = 0;
+    while (count < acknowledgements_under_load) {
+        const auto line = child.next_line();
+        if (!line) return Error{ErrorCode::unavailable, "the filling process ended early"};
+        std::int64_t partition = 0;
+        std::int64_t sequence = 0;
+        if (!parse(*line, "ack", partition, sequence)) continue;
+        auto& last = acknowledged.last.at(static_cast<std::size_t>(partition));
+        last = std::max(last, sequence);
+        ++count;
+    }
+    child.kill_hard();
+    while (const auto line = child.next_line()) {
+        std::int64_t partition = 0;
+        std::int64_t sequence = 0;
+        if (!parse(*line, "ack", partition, sequence)) continue;
+        auto& last = acknowledged.last.at(static_cast<std::size_t>(partition));
+        last = std::max(last, sequence);
+    }
+    return acknowledged;
+}
+
+// Opens the hub, reads the last event of each partition, and writes one more to each.
+Result<BenchLine> restart(const BenchRestartOptions& options, const std::string& folder,
+                          const Acknowledged& acknowledged) {
+    const SystemClock clock;
+    const Instant start = clock.now();
+    const auto since_start = [&] {
+        return std::chrono::duration<double>(clock.now() - start).count();
+    };
+    EK_TRY_ASSIGN(const auto hub, Hub::open({.directory = folder}));
+    const double opened = since_start();
+    std::uint64_t events = 0;
+    std::uint64_t bytes = 0;
+    for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
+        EK_TRY_ASSIGN(const auto info, hub->describe(event_hub, partition));
+        const std::int64_t last = info.last_enqueued_sequence_number;
+        if (last < acknowledged.last[partition]) {
+            return Error{ErrorCode::corrupt,
+                         fmt::format("partition {}: event {} was acknowledged, the last one is {}",
+                                     partition, acknowledged.last[partition], last)};
+        }
+        EK_TRY_ASSIGN(const auto reader, hub->open_reader(event_hub, "$Default", partition,
+                                                          Position::at_sequence(last)));
+        EK_TRY_ASSIGN(const auto read, reader->read(1, std::chrono::seconds(10)));
+        if (read.empty() || read[0].sequence_number != last ||
+            read[0].body().size() != event_bytes) {
+            return Error{ErrorCode::corrupt,
+                         fmt::format("partition {}: event {} was not read", partition, last)};
+        }
+        EK_TRY_ASSIGN(const auto receipt,
+                      hub->send(event_hub, "ready", {.partition = partition, .partition_key = {}}));
+        if (receipt.first_sequence_number != last + 1) {
+            return Error{ErrorCode::corrupt,
+                         fmt::format("partition {}: event {} follows event {}", partition,
+                                     receipt.first_sequence_number, last)};
+        }
+        events += static_cast<std::uint64_t>(last) + 1;
+        bytes += info.bytes;
+    }
+    const double ready = since_start();
+    BenchLine line{"restart_after_sigkill", 0, 0, "seconds <= 2", ready <= 2, {}};
+    line.more = {{"seconds", ready},
+                 {"open_seconds", opened},
+                 {"gib", static_cast<double>(bytes) / (1 << 30)},
+                 {"events", static_cast<double>(events)},
+                 {"partitions", options.partitions}};
+    return line;
+}
+
+Result<BenchLine> idle(const std::string& folder) {
+    const SystemClock clock;
+    const Instant start = clock.now();
+    EK_TRY_ASSIGN(auto child, Child::start({"bench", "idle-child", "--data", folder}));
+    const auto line = child.next_line();
+    const double ready_ms = std::chrono::duration<double, std::milli>(clock.now() - start).count();
+    std::int64_t open_us = 0;
+    std::int64_t rss_kib = 0;
+    if (!line || !parse(*line, "ready", open_us, rss_kib)) {
+        return Error{ErrorCode::unavailable, "the idle process did not become ready"};
+    }
+    BenchLine result{"idle_hub", 0, 0, "rss_mib <= 30, ready_ms <= 200", true, {}};
+    const double rss_mib = static_cast<double>(rss_kib) / 1024;
+    result.met = rss_mib <= 30 && ready_ms <= 200;
+    result.more = {{"rss_mib", rss_mib},
+                   {"ready_ms", ready_ms},
+                   {"open_ms", static_cast<double>(open_us) / 1000}};
+    return result;
+}
+
+Result<std::vector<BenchLine>> measure(const BenchRestartOptions& options,
+                                       const std::string& folder) {
+    std::vector<BenchLine> lines;
+    EK_TRY_ASSIGN(auto empty, idle(folder + "/idle"));
+    lines.push_back(std::move(empty));
+    fmt::print(stderr, "filling {:.1f} GiB ...\n", options.gib);
+    EK_TRY_ASSIGN(const auto acknowledged, fill_and_kill(options, folder + "/filled"));
+    fmt::print(stderr, "killed; opening again ...\n");
+    EK_TRY_ASSIGN(auto again, restart(options, folder + "/filled", acknowledged));
+    lines.push_back(std::move(again));
+    return lines;
+}
+
+std::int64_t resident_kib() {
+    io::system::SystemFiles files;
+    const auto status = io::read_file(files, "/proc/self/status", 1 << 20);
+    if (!status.ok()) return -1;
+    const std::string_view text = as_text(*status);
+    const auto at = text.find("VmRSS:");
+    if (at == std::string_view::npos) return -1;
+    const auto digit = text.find_first_of("0123456789", at);
+    std::int64_t kib = -1;
+    if (digit != std::string_view::npos) {
+        std::from_chars(text.data() + digit, text.data() + text.size(), kib);
+    }
+    return kib;
+}
+
+// Keeps each partition busy with batches, and says on stdout what was acknowledged once the data
+// have their size. It ends by being killed.
+class Filler {
+public:
+    Filler(Hub& hub, const BenchChildOptions& options) : hub_(hub), options_(options) {
+        bytes_.resize(event_bytes * batch_events);
+        Random(7).fill(bytes_);
+        for (std::size_t i = 0; i < batch_events; ++i) {
+            bodies_.push_back(as_text(ByteView(bytes_).subspan(i * event_bytes, event_bytes)));
+        }
+    }
+
+    void run() {
+        for (int depth = 0; depth < 4; ++depth) {
+            for (std::uint32_t i = 0; i < options_.partitions; ++i) send(i);
+        }
+        broken_.wait();
+    }
+
+private:
+    void send(std::uint32_t partition) {
+        hub_.send_later(event_hub, bodies_, {.partition = partition, .partition_key = {}},
+                        [this, partition](const Result<Receipt>& receipt) {
+                            if (!receipt.ok()) return give_up(receipt.error());
+                            acknowledged(partition, *receipt);
+                            send(partition);
+                        });
+    }
+    void acknowledged(std::uint32_t partition, const Receipt& receipt) {
+        const std::uint64_t stored =
+            stored_.fetch_add(batch_events * event_bytes) + batch_events * event_bytes;
+        if (stored < options_.bytes) return;
+        std::string line = fmt::format("ack {} {}\n", partition, receipt.last_sequence_number);
+        if (write(STDOUT_FILENO, line.data(), line.size()) < 0) broken_.count_down();
+    }
+    void give_up(const Error& error) {
+        if (gave_up_.exchange(true)) return;
+        fail("cannot fill the hub", error);
+        broken_.count_down();
+    }
+
+    Hub& hub_;
+    const BenchChildOptions options_;
+    std::vector<std::byte> bytes_;
+    std::vector<std::string_view> bodies_;
+    std::atomic<std::uint64_t> stored_{0};
+    std::atomic<bool> gave_up_{false};
+    std::latch broken_{1};
+};
+
+}  // namespace
+
+ExitCode bench_restart(const BenchRestartOptions& options) {
+    const auto folder = TemporaryFolder::make(options.data, "bench");
+    if (!folder.ok()) {
+        return fail("cannot make a folder for the benchmark's data", folder.error(),
+                    "--data DIR with a folder that exists and that you may write to");
+    }
+    const auto lines = measure(options, (*folder)->path());
+    if (!lines.ok()) return fail("the benchmark did not come to its end", lines.error());
+    if (options.json) {
+        fmt::print("{}", to_json(*lines));
+    } else {
+        print_table(*lines);
+    }
+    return ExitCode::done;
+}
+
+ExitCode bench_fill_child(const BenchChildOptions& options) {
+    auto hub = Hub::open({.directory = options.data});
+    if (!hub.ok()) return fail("cannot open the hub in " + options.data, hub.error());
+    EventHubOptions event_hub_options;
+    event_hub_options.partitions = options.partitions;
+    if (const auto made = (*hub)->create(event_hub, event_hub_options); !made.ok()) {
+        return fail("cannot create an event hub", made.error());
+    }
+    Filler(**hub, options).run();
+    // Not destroyed: sends are under way that still use the filler's memory.
+    std::_Exit(static_cast<int>(ExitCode::failed));
+}
+
+ExitCode bench_idle_child(const BenchChildOptions& options) {
+    const SystemClock clock;
+    const Instant start = clock.now();
+    auto hub = Hub::open({.directory = options.data});
+    if (!hub.ok()) return fail("cannot open the hub in " + options.data, hub.error());
+    const auto opened = std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - start);
+    fmt::print("ready {} {}\n", opened.count(), resident_kib());
+    std::fflush(stdout);
+    // Until the parent goes, or kills us.
+    char byte = 0;
+    while (read(STDIN_FILENO, &byte, 1) > 0) {
+    }
+    return ExitCode::done;
+}
+
+}  // namespace evenkeel::cli

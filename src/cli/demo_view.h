@@ -1,0 +1,50 @@
+// The demo while it runs, on stderr: on a terminal a table that is drawn anew each second,
+// elsewhere a line every few seconds.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/demo_traffic.h"
+#include "cli/terminal.h"
+
+namespace evenkeel::cli {
+
+class DemoView {
+public:
+    // `duration` is how long the demo will run, if that is known.
+    DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start);
+
+    void show(Instant now);
+    // One line below the table, which stays: what happens now.
+    void say(const std::string& text);
+
+private:
+    struct Snapshot {
+        std::uint64_t sent = 0;
+        std::uint64_t durable = 0;
+        std::uint64_t read = 0;
+        std::uint64_t refused = 0;
+        Latencies::Buckets acknowledged_after{};
+        void add(const PartitionTraffic& traffic);
+    };
+
+    std::vector<std::string> row(const std::string& name, const Snapshot& now,
+                                 const Snapshot& before, double seconds) const;
+    void show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time);
+    void show_line(const Snapshot& total, Instant time);
+    std::string footer(const Snapshot& total, Instant time) const;
+
+    const Traffic& traffic_;
+    const std::optional<Duration> duration_;
+    const Instant start_;
+    const Terminal terminal_ = terminal_of(stderr);
+    std::vector<Snapshot> before_;
+    Snapshot total_before_;
+    Instant shown_;
+    std::size_t lines_shown_ = 0;
+};
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,30 @@
+#include "cli/duration.h"
+
+#include <charconv>
+#include <cstdint>
+
+namespace evenkeel::cli {
+
+std::optional<Duration> parse_duration(std::string_view text) {
+    std::int64_t number = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc() || number <= 0) return std::nullopt;
+    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    Duration one{};
+    if (unit == "ms") {
+        one = std::chrono::milliseconds(1);
+    } else if (unit == "s") {
+        one = std::chrono::seconds(1);
+    } else if (unit == "m") {
+        one = std::chrono::minutes(1);
+    } else if (unit == "h") {
+        one = std::chrono::hours(1);
+    } else {
+        return std::nullopt;
+    }
+    const Duration year = std::chrono::hours(24 * 365);
+    if (number > year / one) return std::nullopt;
+    return one * number;
+}
+
+}  // namespace evenkeel::cli

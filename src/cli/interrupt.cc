@@ -1,0 +1,58 @@
+#include "cli/interrupt.h"
+
+#include <algorithm>
+
+#include <signal.h>
+#include <sys/signalfd.h>
+#include <unistd.h>
+
+#include <poll.h>
+
+#include "base/check.h"
+
+namespace evenkeel::cli {
+namespace {
+
+sigset_t stop_signals() {
+    sigset_t signals;
+    sigemptyset(&signals);
+    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    return signals;
+}
+
+}  // namespace
+
+Interrupt::Interrupt() {
+    const sigset_t signals = stop_signals();
+    EK_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "signals can be blocked");
+    descriptor_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
+    EK_CHECK(descriptor_ >= 0, "signals can be waited for");
+}
+
+Interrupt::~Interrupt() {
+    const sigset_t signals = stop_signals();
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+    close(descriptor_);
+}
+
+bool Interrupt::wait(Duration duration) {
+    const SystemClock clock;
+    const Instant end = clock.now() + duration;
+    while (true) {
+        const Duration left = std::max(Duration(0), end - clock.now());
+        const timespec time{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
+        pollfd poll{descriptor_, POLLIN, 0};
+        if (ppoll(&poll, requested_ ? 0 : 1, &time, nullptr) > 0) {
+            signalfd_siginfo info;
+            if (read(descriptor_, &info, sizeof info) == sizeof info) {
+                requested_ = true;
+                const sigset_t signals = stop_signals();
+                pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+                return true;
+            }
+        }
+        if (clock.now() >= end) return requested_;
+    }
+}
+
+}  // namespace evenkeel::cli

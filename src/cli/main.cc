@@ -1,0 +1,233 @@
+// Declares the commands and their options; the work is in the file of each command.
+#include <cstdio>
+#include <string>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "cli/bench.h"
+#include "cli/demo.h"
+#include "cli/duration.h"
+#include "cli/exit_code.h"
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr const char* examples = R"(
+Examples:
+  evenkeel demo --for 30s              send a stream through a hub, read it back, judge it
+  evenkeel demo --data ./data --rate 0 as fast as it goes, and keep the data
+  evenkeel bench log                   how fast the commit log is on this machine
+  evenkeel bench log -o json | jq .    the same for programs
+
+Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 cannot reach,
+6 conflict, 130 interrupted.)";
+
+constexpr const char* demo_examples = R"(
+Examples:
+  evenkeel demo --for 30s
+  evenkeel demo --for 10s --rate 0 --producers 8      as fast as it goes
+  evenkeel demo --for 1m --data ./data --json v.json  keep the data, write the verdict as JSON
+
+The exit code is 0 only if every acknowledged event was read, once, in order, unchanged.)";
+
+constexpr const char* bench_examples = R"(
+Examples:
+  evenkeel bench log --data /mnt/disk          the device that counts
+  evenkeel bench log --only cached --seconds 5
+  evenkeel bench restart --gib 10 -o json)";
+
+// How many letters lie between two words: insertions, removals and changes.
+std::size_t distance(std::string_view a, std::string_view b) {
+    std::vector<std::size_t> row(b.size() + 1);
+    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
+    for (std::size_t i = 1; i <= a.size(); ++i) {
+        std::size_t diagonal = row[0];
+        row[0] = i;
+        for (std::size_t j = 1; j <= b.size(); ++j) {
+            const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
+            diagonal = row[j];
+            row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
+        }
+    }
+    return row[b.size()];
+}
+
+const CLI::App* innermost(const CLI::App* app) {
+    while (true) {
+        const auto chosen = app->get_subcommands();
+        if (chosen.empty()) return app;
+        app = chosen.front();
+    }
+}
+
+std::string command_of(const CLI::App* app) {
+    const CLI::App* parent = app->get_parent();
+    return parent ? command_of(parent) + " " + app->get_name() : app->get_name();
+}
+
+// "did you mean --seconds?" for a word that is almost an option or command of `app`; empty if none.
+std::string suggestion(const CLI::App* app, const std::string& word) {
+    std::string best;
+    std::size_t best_distance = 3;
+    const auto consider = [&](const std::string& name) {
+        if (const auto away = distance(word, name); away < best_distance) {
+            best = name;
+            best_distance = away;
+        }
+    };
+    for (const CLI::Option* option : app->get_options()) {
+        for (const auto& name : option->get_lnames()) consider("--" + name);
+    }
+    for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; })) {
+        if (!command->get_group().empty()) consider(command->get_name());
+    }
+    return best;
+}
+
+ExitCode explain(CLI::App& app, const CLI::ParseError& error) {
+    if (error.get_exit_code() == 0) {  // --help and --version
+        app.exit(error);
+        return ExitCode::done;
+    }
+    const CLI::App* at = innermost(&app);
+    std::string hint = command_of(at) + " --help";
+    if (const auto extras = at->remaining(); !extras.empty()) {
+        if (const auto word = suggestion(at, extras.front()); !word.empty()) {
+            hint = fmt::format("{} (did you mean {}?)", hint, word);
+        }
+    }
+    return wrong_usage(error.what(), hint);
+}
+
+const CLI::Validator a_duration(
+    [](std::string& text) -> std::string {
+        if (parse_duration(text)) return {};
+        return "'" + text + "' is not a time such as 500ms, 30s, 2m or 1h";
+    },
+    "TIME");
+
+struct Commands {
+    DemoOptions demo;
+    std::string demo_for;
+    BenchLogOptions bench_log;
+    BenchRestartOptions bench_restart;
+    BenchChildOptions bench_child;
+    std::string bench_output = "table";
+    ExitCode exit = ExitCode::done;
+};
+
+void add_demo(CLI::App& app, Commands& commands) {
+    auto& options = commands.demo;
+    auto* command = app.add_subcommand(
+        "demo", "Send a stream of events through a hub, read it back, and judge what came out");
+    command->footer(demo_examples);
+    command->add_option("--for", commands.demo_for, "Stop after this time; without it, with Ctrl-C")
+        ->check(a_duration);
+    command->add_option("--data", options.data,
+                     "Keep the hub's data in this folder; without it, in a temporary one")
+        ->type_name("DIR");
+    command->add_option("--hub", options.event_hub, "Name of the event hub")->capture_default_str();
+    command->add_option("--partitions", options.partitions, "Partitions of the event hub")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    command->add_option("--producers", options.producers, "Producers, each with a thread")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    command->add_option("--event-bytes", options.event_bytes, "Size of an event")
+        ->check(CLI::Range(32, 1'000'000))
+        ->capture_default_str();
+    command->add_option("--batch", options.batch_events, "Events a producer sends at a time")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    command->add_option("--rate", options.rate,
+                     "Events a second of all producers together; 0: as fast as it goes")
+        ->check(CLI::Range(0, 1'000'000'000))
+        ->capture_default_str();
+    command->add_option("--json", options.json_file, "Write the verdict to this file; -: to stdout")
+        ->type_name("FILE");
+    command->callback([&commands] {
+        if (!commands.demo_for.empty()) commands.demo.duration = parse_duration(commands.demo_for);
+        commands.exit = demo(commands.demo);
+    });
+}
+
+void add_output(CLI::App& app, Commands& commands) {
+    app.add_option("-o,--output", commands.bench_output, "How results are shown")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+}
+
+void add_bench(CLI::App& app, Commands& commands) {
+    auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
+    bench->require_subcommand(1);
+    bench->footer(bench_examples);
+
+    auto* log = bench->add_subcommand(
+        "log", "The commit log against plain writes and reads of the same device");
+    add_output(*log, commands);
+    log->add_option("--data", commands.bench_log.data, "Make the temporary folder in this one")
+        ->type_name("DIR");
+    log->add_option("--seconds", commands.bench_log.seconds, "Length of one round")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    log->add_option("--rounds", commands.bench_log.rounds, "Rounds, of which the median counts")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    log->add_option("--only", commands.bench_log.only, "Only lines whose name contains this");
+    log->footer(bench_examples);
+    log->callback([&commands] {
+        commands.bench_log.json = commands.bench_output == "json";
+        commands.exit = bench_log(commands.bench_log);
+    });
+
+    auto* restart = bench->add_subcommand(
+        "restart", "Time to be ready again after SIGKILL, and what an idle hub takes");
+    add_output(*restart, commands);
+    restart->add_option("--data", commands.bench_restart.data, "Make the temporary folder here")
+        ->type_name("DIR");
+    restart->add_option("--gib", commands.bench_restart.gib, "Size of the data before the kill")
+        ->check(CLI::Range(0.01, 10'000.0))
+        ->capture_default_str();
+    restart->add_option("--partitions", commands.bench_restart.partitions, "Partitions")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    restart->footer(bench_examples);
+    restart->callback([&commands] {
+        commands.bench_restart.json = commands.bench_output == "json";
+        commands.exit = bench_restart(commands.bench_restart);
+    });
+
+    // Started by `bench restart`; not for people, so not shown.
+    for (const auto& [name, run] :
+         {std::pair{"fill-child", &bench_fill_child}, std::pair{"idle-child", &bench_idle_child}}) {
+        auto* child = bench->add_subcommand(name)->group("");
+        child->add_option("--data", commands.bench_child.data)->required();
+        child->add_option("--bytes", commands.bench_child.bytes);
+        child->add_option("--partitions", commands.bench_child.partitions);
+        child->callback([&commands, start = run] { commands.exit = start(commands.bench_child); });
+    }
+}
+
+ExitCode run(int count, char** arguments) {
+    Commands commands;
+    CLI::App app("Evenkeel: partitioned, durable event streams.", "evenkeel");
+    app.set_version_flag("--version", "evenkeel " EVENKEEL_VERSION);
+    app.require_subcommand(1);
+    app.footer(examples);
+    add_demo(app, commands);
+    add_bench(app, commands);
+    try {
+        app.parse(count, arguments);
+    } catch (const CLI::ParseError& error) {
+        return explain(app, error);
+    }
+    return commands.exit;
+}
+
+}  // namespace
+}  // namespace evenkeel::cli
+
+int main(int count, char** arguments) {
+    return static_cast<int>(evenkeel::cli::run(count, arguments));
+}
