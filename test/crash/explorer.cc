@@ -9,6 +9,7 @@ namespace evenkeel::crash {
 namespace {
 
 constexpr std::uint32_t late_producer = 99;
+constexpr std::size_t operations_kept = 20;
 
 io::sim::CrashPolicy policy_of(End end) {
     using io::sim::CrashPolicy;
@@ -65,9 +66,11 @@ Explorer::Explorer(std::uint64_t seed, const History& history, const ExplorerOpt
 
 void Explorer::watch(io::sim::Disk& disk) {
     disk.set_hook([this, &disk](const io::sim::Operation& operation) {
+        operations_.push_back(fmt::format("{} {} {}", disk.operations(),
+                                          io::sim::to_string(operation.kind), operation.path));
+        if (operations_.size() > operations_kept) operations_.pop_front();
         if (!random_.chance(1, options_.one_point_in)) return;
-        visit(disk, fmt::format("before operation {}, {} {}", disk.operations(),
-                                io::sim::to_string(operation.kind), operation.path));
+        visit(disk, "before operation " + operations_.back());
     });
 }
 
@@ -162,6 +165,7 @@ void Explorer::fail(const State& state, const std::string& why) {
     failure_ =
         fmt::format("{}\n  {}, depth {}, {}, segments of {} bytes", why, to_string(state.end),
                     state.depth, state.where, options_.log.segment_bytes_max);
+    for (const auto& operation : operations_) failure_ += "\n    " + operation;
 }
 
 }  // namespace evenkeel::crash

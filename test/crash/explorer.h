@@ -10,6 +10,7 @@
 
 #include <array>
 #include <cstdint>
+#include <deque>
 #include <memory>
 #include <string>
 
@@ -74,6 +75,7 @@ private:
     const History& history_;
     const ExplorerOptions options_;
     Ledger ledger_;
+    std::deque<std::string> operations_;  // the last ones of the running log, for people
     std::string failure_;
 };
 

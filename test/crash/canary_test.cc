@@ -1,0 +1,88 @@
+// Canaries (H0): the same labs against a commit log with one known bug put in on purpose
+// (src/commitlog/canary.h). A lab that does not find it is blind, and this test fails.
+#include <cstdio>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "crash/rot.h"
+#include "crash/workload.h"
+#include "support/seed.h"
+
+namespace evenkeel::crash {
+namespace {
+
+using test::test_seed;
+
+// What the crash lab says about some logs whose disk may fail at a sync.
+[[maybe_unused]] std::string crash_lab(bool with_faults) {
+    Random random(test_seed());
+    for (int round = 0; round < 200; ++round) {
+        ExplorerOptions options;
+        options.log = small_options(random);
+        options.images_per_point = 2;
+        options.depth_max = 0;
+        options.faults = with_faults;
+        Workload workload(random.next(), options);
+        if (with_faults) {
+            workload.world().disk().fail({io::sim::OperationKind::sync, ".log", random.below(8)});
+        }
+        for (int i = 0; i < 12; ++i) workload.random_step();
+        workload.finish();
+        if (!workload.failure().empty()) return workload.failure();
+    }
+    return {};
+}
+
+// What the rot lab says about flipped bits of a log whose power went, and about one whose end is
+// gone.
+[[maybe_unused]] std::string rot_lab() {
+    Random random(test_seed());
+    const RotLog log = a_rot_log(test_seed(), Stopped::power_lost, 8 << 10);
+    const std::string active = log.files(".log").back();
+    for (int round = 0; round < 200; ++round) {
+        const std::uint64_t byte = random.below(log.disk->file_size(active));
+        const Touched place = touched(active, byte, 1);
+        if (place.end > log.proved) continue;
+        auto damaged = log.disk->kill();
+        damaged->flip_bit(active, byte, 3);
+        const auto wrong = examine(log, std::move(damaged), {place}, random);
+        if (!wrong.empty()) return wrong;
+    }
+    const RotLog closed = a_rot_log(test_seed(), Stopped::cleanly, 8 << 10);
+    const std::string last = closed.files(".log").back();
+    auto damaged = closed.disk->kill();
+    const std::uint64_t size = damaged->file_size(last);
+    const bool removed = damaged->remove(last).ok();
+    return removed ? examine(closed, std::move(damaged), {touched(last, 0, size)}, random) : "";
+}
+
+void expect_caught(const std::string& found) {
+    std::printf("caught: %s\n", found.c_str());
+    EXPECT_NE(found, "") << "the canary was not found";
+}
+
+#if EK_CANARY == 1
+TEST(Canary, an_early_acknowledgement_is_caught) {
+    expect_caught(crash_lab(false));
+}
+#elif EK_CANARY == 2
+TEST(Canary, a_good_tail_that_is_cut_behind_a_bad_record_is_caught) {
+    expect_caught(rot_lab());
+}
+#elif EK_CANARY == 3
+TEST(Canary, a_new_segment_without_a_durable_name_is_caught) {
+    expect_caught(crash_lab(false));
+}
+#elif EK_CANARY == 4
+TEST(Canary, a_failed_sync_that_is_tried_again_is_caught) {
+    expect_caught(crash_lab(true));
+}
+#elif EK_CANARY == 5
+TEST(Canary, a_number_that_is_given_out_twice_is_caught) {
+    expect_caught(rot_lab());
+}
+#endif
+
+}  // namespace
+}  // namespace evenkeel::crash
