@@ -142,14 +142,14 @@ void Log::flush_if_idle() {
     if (flushing_) return;
     const bool data = visible_ < tail_.end();
     if (!data && segments_.back().exists) return;
-    flushing_ = std::make_shared<Flush>(plan_flush());
-    flushing_->mark.counter = ++mark_counter_;
+    flushing_ = std::make_shared<Flushing>(Flushing{plan_flush(), {}});
+    flushing_->plan.mark.counter = ++mark_counter_;
     ++disk_tasks_;
     context_.disk.post([this, alive = std::weak_ptr<Alive>(alive_), writer = writer_,
-                        flush = flushing_, &loop = context_.loop]() mutable {
-        auto outcome = writer->flush(*flush);
-        loop.post([this, alive = std::move(alive), outcome = std::move(outcome)]() mutable {
-            if (!alive.expired()) on_flushed(std::move(outcome));
+                        flushing = flushing_, &loop = context_.loop]() mutable {
+        flushing->outcome = writer->flush(flushing->plan);
+        loop.post([this, alive = std::move(alive)] {
+            if (!alive.expired()) on_flushed();
         });
     });
 }
@@ -194,12 +194,13 @@ Flush Log::plan_flush() const {
     return flush;
 }
 
-void Log::on_flushed(FlushOutcome outcome) {
+void Log::on_flushed() {
     --disk_tasks_;
     // flushing_ stays set, so that callbacks which append do not start the next flush too early.
-    const std::shared_ptr<Flush> flush = flushing_;
+    const std::shared_ptr<Flushing> flushing = flushing_;
+    const FlushOutcome& outcome = flushing->outcome;
     for (std::size_t i = 0; i < outcome.parts_done; ++i) {
-        const FlushPart& part = flush->parts[i];
+        const FlushPart& part = flushing->plan.parts[i];
         auto& segment = segments_[segment_of(part.header.name.base)];
         if (part.create) {
             segment.exists = true;

@@ -147,6 +147,11 @@ private:
         Appended appended;
         Callback<void(Result<Appended>)> done;
     };
+    // Planned on the loop; the disk thread adds how it went.
+    struct Flushing {
+        Flush plan;
+        FlushOutcome outcome;
+    };
     struct Waiter {
         WaitId id{};
         Task task;
@@ -161,7 +166,7 @@ private:
     void start_segment();
     void flush_if_idle();
     Flush plan_flush() const;
-    void on_flushed(FlushOutcome outcome);
+    void on_flushed();
     void refuse_all(const Error& error);
     void set_next_index();
     void acknowledge();
@@ -205,7 +210,7 @@ private:
     std::vector<IndexEntry> index_;          // of the active segment, visible part
     std::vector<IndexEntry> pending_index_;  // of records not yet flushed, any segment
     Offset next_index_;                      // the record from there on gets the next entry
-    std::shared_ptr<Flush> flushing_;        // under way on the disk thread
+    std::shared_ptr<Flushing> flushing_;     // under way on the disk thread
     bool abandoned_ = false;                 // the active file failed: start a new segment
     std::size_t disk_tasks_ = 0;
     std::deque<Waiting> waiting_;

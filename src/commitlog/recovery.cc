@@ -160,7 +160,9 @@ Result<> Recovery::read_headers() {
 }
 
 // A file that carries a segment's name but not a good header is ours if it has a record of ours, or
-// continues the stream. One of another event hub's is never touched.
+// is the last one and continues the stream. An empty one further ahead is left over from a creation
+// that failed: the segment before it went on, and must not be hidden by it. One of another event
+// hub's is never touched.
 void Recovery::put_aside_what_does_not_fit() {
     std::vector<Found> fitting;
     for (auto& segment : found_) {
@@ -173,7 +175,8 @@ void Recovery::put_aside_what_does_not_fit() {
                 : fitting.back().name.base +
                       static_cast<std::int64_t>(fitting.back().file_bytes - segment_header_bytes);
         const bool continues =
-            segment.name.base == expected || (mark_ && segment.name.base == mark_->end);
+            &segment == &found_.back() &&
+            (segment.name.base == expected || (mark_ && segment.name.base == mark_->end));
         const bool ours = segment.header || segment.has_records || continues;
         if (rises && ours && !segment.foreign) {
             fitting.push_back(std::move(segment));

@@ -115,16 +115,16 @@ Result<> Writer::sync_active() {
 // A hint: a failure is of no consequence but a slower search.
 void Writer::write_index(const FlushPart& part) {
     if (part.index.empty()) return;
-    const std::string path = directory_ + "/" + index_name(part.header.name);
     if (!index_) {
+        const std::string path = directory_ + "/" + index_name(part.header.name);
         auto opened = files_.open(path, io::OpenMode::write);
         if (!opened.ok()) opened = files_.open(path, io::OpenMode::create);
         if (!opened.ok()) return;
         index_ = std::move(*opened);
     }
-    std::vector<std::byte> bytes;
-    for (const auto& entry : part.index) append_encoded(entry, seed_, bytes);
-    (void)index_->write(index_entries_ * index_entry_bytes, bytes);
+    index_bytes_.clear();
+    for (const auto& entry : part.index) append_encoded(entry, seed_, index_bytes_);
+    (void)index_->write(index_entries_ * index_entry_bytes, index_bytes_);
     index_entries_ += part.index.size();
 }
 

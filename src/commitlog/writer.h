@@ -93,8 +93,9 @@ private:
     std::unique_ptr<io::File> index_;
     std::unique_ptr<io::File> mark_;
     std::size_t index_entries_ = 0;
-    std::vector<SegmentName> leaving_;  // to be removed
-    Mark highest_;                      // with the highest end that was written
+    std::vector<std::byte> index_bytes_;  // kept for its capacity
+    std::vector<SegmentName> leaving_;    // to be removed
+    Mark highest_;                        // with the highest end that was written
 };
 
 }  // namespace evenkeel::commitlog
