@@ -32,7 +32,8 @@ ExplorerOptions fault_options(Random& random) {
 // One life with the faults, on to health, a crash, and another life.
 std::string live_with(std::uint64_t seed, const std::vector<FaultRule>& rules, Ledger& ledger) {
     Random random(seed);
-    Workload workload(random.next(), fault_options(random));
+    const auto sizes = random.chance(1, 2) ? Sizes::same : Sizes::any;
+    Workload workload(random.next(), fault_options(random), sizes);
     for (const auto& rule : rules) workload.world().disk().fail(rule);
     for (int i = 0; i < 25; ++i) workload.random_step();
     const std::uint64_t faults = workload.world().disk().faults();
@@ -118,7 +119,8 @@ TEST(FaultLab, a_full_disk_refuses_and_takes_again_when_there_is_room) {
     for (std::uint64_t round = 0; round < rounds(200); ++round) {
         const std::uint64_t seed = random.next();
         Random chance(seed);
-        Workload workload(chance.next(), fault_options(chance));
+        const auto sizes = chance.chance(1, 2) ? Sizes::same : Sizes::any;
+        Workload workload(chance.next(), fault_options(chance), sizes);
         for (int i = 0; i < 3; ++i) {
             std::uint64_t used = 0;
             auto& disk = workload.world().disk();

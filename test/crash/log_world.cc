@@ -100,14 +100,14 @@ Result<Reading> LogWorld::read_from(const Position& position, std::size_t bytes_
 }
 
 void append(LogWorld& world, History& history, std::uint32_t producer,
-            const std::vector<std::size_t>& body_bytes, Random& random) {
+            const std::vector<std::size_t>& body_bytes, Random& random, bool with_keys) {
     std::vector<Value> values;
     std::vector<Content> contents;
     std::vector<commitlog::NewEvent> events;
     for (const std::size_t size : body_bytes) {
         const auto counter = static_cast<std::uint32_t>(history.sent.size() + values.size() + 1);
         values.push_back({producer, counter});
-        const std::size_t key_bytes = random.chance(1, 2) ? 0 : random.below(40);
+        const std::size_t key_bytes = with_keys && random.chance(1, 2) ? random.below(40) : 0;
         contents.push_back(content_of(values.back(), key_bytes, size, random));
     }
     for (const auto& content : contents) events.push_back({content.key, content.body});

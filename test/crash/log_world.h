@@ -59,8 +59,8 @@ private:
     std::unique_ptr<commitlog::Log> log_;
 };
 
-// Appends one batch and records it in the history, which outlives the world.
+// Appends one batch and records it in the history, which outlives the world. Keys are drawn.
 void append(LogWorld& world, History& history, std::uint32_t producer,
-            const std::vector<std::size_t>& body_bytes, Random& random);
+            const std::vector<std::size_t>& body_bytes, Random& random, bool with_keys = true);
 
 }  // namespace evenkeel::crash

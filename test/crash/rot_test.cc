@@ -72,8 +72,9 @@ TEST_P(RotLab, no_flipped_bit_costs_more_than_its_record_or_passes_unseen) {
                                                   log.files("/mark")};
         for (; count < flips(); ++count) {
             const auto& paths = kinds[std::min<std::uint64_t>(2, random_.below(10) / 4)];
-            ASSERT_FALSE(paths.empty());
+            if (paths.empty()) continue;  // an index's name need not survive a power loss
             const auto& path = paths[random_.below(paths.size())];
+            if (log.disk->file_size(path) == 0) continue;
             const std::uint64_t bit = random_.below(log.disk->file_size(path) * 8);
             ASSERT_EQ(flip(log, path, bit, random_), "");
         }

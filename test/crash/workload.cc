@@ -20,8 +20,11 @@ std::string_view to_string(Step step) {
     return names[static_cast<std::size_t>(step)];
 }
 
-Workload::Workload(std::uint64_t seed, const ExplorerOptions& options)
-    : random_(seed), options_(options), explorer_(random_.next(), history_, options) {
+Workload::Workload(std::uint64_t seed, const ExplorerOptions& options, Sizes sizes)
+    : random_(seed),
+      options_(options),
+      sizes_(sizes),
+      explorer_(random_.next(), history_, options) {
     start(a_disk());
 }
 
@@ -127,8 +130,9 @@ void Workload::heal() {
 
 void Workload::append_random(std::size_t events, std::size_t body_bytes_max) {
     std::vector<std::size_t> sizes(events);
-    for (auto& size : sizes) size = random_.below(body_bytes_max + 1);
-    append(*world_, history_, producer, sizes, random_);
+    const bool same = sizes_ == Sizes::same;
+    for (auto& size : sizes) size = same ? 40 : random_.below(body_bytes_max + 1);
+    append(*world_, history_, producer, sizes, random_, !same);
 }
 
 void Workload::retain() {

@@ -22,9 +22,12 @@ enum class Step : std::uint8_t {
 inline constexpr std::size_t step_kinds = 6;
 std::string_view to_string(Step step);
 
+// Events of one size: what is left of a refused flush lines up with what is written over it.
+enum class Sizes : std::uint8_t { any, same };
+
 class Workload {
 public:
-    Workload(std::uint64_t seed, const ExplorerOptions& options);
+    Workload(std::uint64_t seed, const ExplorerOptions& options, Sizes sizes = Sizes::any);
 
     // One step, to its end.
     void step(Step step);
@@ -60,6 +63,7 @@ private:
 
     Random random_;
     const ExplorerOptions options_;
+    const Sizes sizes_;
     History history_;
     Explorer explorer_;
     std::unique_ptr<LogWorld> world_;
