@@ -18,11 +18,13 @@ find_program(EK_CCACHE ccache)
 if(EK_CCACHE)
     # Precompiled headers are only cacheable when ccache may look past their time stamps.
     set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime ${EK_CCACHE})
+        CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+        # Build folders of one checkout share what they compile.
+        CCACHE_BASEDIR=${CMAKE_SOURCE_DIR} CCACHE_NOHASHDIR=true ${EK_CCACHE})
 endif()
 
 find_program(EK_MOLD mold)
-find_program(EK_LLD NAMES ld.lld lld)
+find_program(EK_LLD NAMES ld.lld ld.lld-14 lld)
 if(EK_MOLD AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
     add_link_options(-fuse-ld=mold)
 elseif(EK_LLD)
@@ -48,6 +50,7 @@ find_package(Threads REQUIRED)
 find_package(PkgConfig REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS headers json)
 find_package(fmt 9 REQUIRED)
+find_package(OpenSSL 3.0 REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(EVENKEEL_TESTS)

@@ -1,0 +1,97 @@
+#include "door/address.h"
+
+#include <algorithm>
+
+namespace evenkeel::door {
+namespace {
+
+std::string lower(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+    }
+    return result;
+}
+
+int digit(char c) {
+    if (c >= '0' && c <= '9') return c - '0';
+    if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+    if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+    return -1;
+}
+
+std::string percent_decoded(std::string_view text) {
+    std::string result;
+    for (std::size_t i = 0; i < text.size(); ++i) {
+        if (text[i] == '%' && i + 2 < text.size() && digit(text[i + 1]) >= 0 &&
+            digit(text[i + 2]) >= 0) {
+            result += static_cast<char>(digit(text[i + 1]) * 16 + digit(text[i + 2]));
+            i += 2;
+        } else {
+            result += text[i];
+        }
+    }
+    return result;
+}
+
+// Without scheme, host, query and slashes at the ends, in the case it came.
+std::string plain_path(std::string_view address) {
+    if (const auto scheme = address.find("://"); scheme != std::string_view::npos) {
+        address.remove_prefix(scheme + 3);
+        const auto slash = address.find('/');
+        address = slash == std::string_view::npos ? std::string_view() : address.substr(slash);
+    }
+    if (const auto query = address.find('?'); query != std::string_view::npos) {
+        address = address.substr(0, query);
+    }
+    std::string path = percent_decoded(address);
+    while (!path.empty() && path.back() == '/') path.pop_back();
+    return path.substr(std::min(path.size(), path.find_first_not_of('/')));
+}
+
+// Cuts "/word/value" off the end of `path`, if it is there.
+bool cut_pair(std::string& path, std::string_view word, std::string& value) {
+    const auto slash = path.rfind('/');
+    if (slash == std::string::npos || slash == 0) return false;
+    const auto before = path.rfind('/', slash - 1);
+    const std::size_t word_at = before == std::string::npos ? 0 : before + 1;
+    if (lower(std::string_view(path).substr(word_at, slash - word_at)) != word) return false;
+    if (word_at == 0) return false;  // there must be a hub before it
+    value = path.substr(slash + 1);
+    path.resize(before);
+    return true;
+}
+
+}  // namespace
+
+std::string path_of(std::string_view address) {
+    return lower(plain_path(address));
+}
+
+Address parse_address(std::string_view text) {
+    Address address;
+    std::string path = plain_path(text);
+    const std::string folded = lower(path);
+    if (folded == "$cbs" || folded.ends_with("/$cbs")) {
+        address.kind = Address::Kind::cbs;
+        return address;
+    }
+    if (folded == "$management" || folded.ends_with("/$management")) {
+        address.kind = Address::Kind::management;
+        const auto slash = path.rfind('/');
+        if (slash != std::string::npos) address.hub = path.substr(0, slash);
+        return address;
+    }
+    if (cut_pair(path, "partitions", address.partition)) {
+        address.kind = Address::Kind::partition;
+        if (cut_pair(path, "consumergroups", address.group)) {
+            address.kind = Address::Kind::consumer;
+        }
+    } else if (cut_pair(path, "consumergroups", address.group)) {
+        address.kind = Address::Kind::consumer;  // without a partition: the caller refuses it
+    }
+    address.hub = path;
+    return address;
+}
+
+}  // namespace evenkeel::door

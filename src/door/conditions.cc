@@ -1,0 +1,59 @@
+#include "door/conditions.h"
+
+#include <fmt/core.h>
+
+#include "base/random.h"
+
+namespace evenkeel::door {
+
+amqp::Condition condition_of(const Error& error) {
+    const auto with = [&](std::string_view name) {
+        return amqp::Condition{std::string(name), error.detail};
+    };
+    switch (error.code) {
+        case ErrorCode::invalid_argument: return with(vendor::argument_error);
+        case ErrorCode::not_found: return with(amqp::condition::not_found);
+        case ErrorCode::already_exists:
+        case ErrorCode::conflict: return with(amqp::condition::not_allowed);
+        case ErrorCode::unsupported: return with(amqp::condition::not_implemented);
+        case ErrorCode::fenced: return with(amqp::condition::stolen);
+        case ErrorCode::overloaded:
+        case ErrorCode::unavailable: return with(vendor::server_busy);
+        case ErrorCode::timed_out: return with(vendor::timeout);
+        case ErrorCode::cancelled: return with(amqp::condition::detach_forced);
+        case ErrorCode::handler_failed:
+        case ErrorCode::corrupt: return with(amqp::condition::internal_error);
+    }
+    return with(amqp::condition::internal_error);
+}
+
+amqp::Condition entity_not_found(std::string_view address) {
+    return {std::string(amqp::condition::not_found),
+            fmt::format("The messaging entity '{}' could not be found.", address)};
+}
+
+amqp::Condition claim_missing(std::string_view claim, std::string_view address) {
+    return {std::string(amqp::condition::unauthorized),
+            fmt::format("Unauthorized access. '{}' claim(s) are required to perform this "
+                        "operation. Resource: '{}'.",
+                        claim, address)};
+}
+
+amqp::Condition invalid_partition(std::string_view partition, std::string_view hub) {
+    return {std::string(vendor::argument_out_of_range),
+            fmt::format("The specified partition is invalid for an EventHub partition sender or "
+                        "receiver. It should be between 0 and one less than the number of "
+                        "partitions of '{}'; it is '{}'.",
+                        hub, partition)};
+}
+
+std::string tracking(std::string_view entity, WallTime now) {
+    std::array<std::byte, 16> id;
+    secure_bytes(id);
+    std::string text;
+    for (const std::byte byte : id) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
+    return fmt::format(" TrackingId:{}, SystemTracker:{}, Timestamp:{}", text, entity,
+                       to_string(now));
+}
+
+}  // namespace evenkeel::door

@@ -1,0 +1,32 @@
+// Our errors as AMQP conditions, with the texts that clients look for.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "amqp/performatives.h"
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace evenkeel::door {
+
+namespace vendor {
+inline constexpr std::string_view argument_error = "com.microsoft:argument-error",
+                                  argument_out_of_range = "com.microsoft:argument-out-of-range",
+                                  server_busy = "com.microsoft:server-busy",
+                                  timeout = "com.microsoft:timeout",
+                                  auth_failed = "com.microsoft:auth-failed",
+                                  entity_disabled = "com.microsoft:entity-disabled";
+}  // namespace vendor
+
+// The condition for an error of the hub.
+amqp::Condition condition_of(const Error& error);
+
+amqp::Condition entity_not_found(std::string_view address);
+amqp::Condition claim_missing(std::string_view claim, std::string_view address);
+amqp::Condition invalid_partition(std::string_view partition, std::string_view hub);
+
+// " TrackingId:…, SystemTracker:…, Timestamp:…": what people search their logs for.
+std::string tracking(std::string_view entity, WallTime now);
+
+}  // namespace evenkeel::door

@@ -1,0 +1,237 @@
+#include "door/events.h"
+
+#include <charconv>
+#include <cstring>
+
+#include "amqp/message.h"
+#include "amqp/performatives.h"
+
+namespace evenkeel::door {
+namespace {
+
+using amqp::Buffer;
+using amqp::Encoder;
+namespace descriptor = amqp::descriptor;
+
+constexpr std::string_view key_name = "x-opt-partition-key";
+constexpr std::string_view sequence_name = "x-opt-sequence-number";
+constexpr std::string_view offset_name = "x-opt-offset";
+constexpr std::string_view time_name = "x-opt-enqueued-time";
+
+// Annotations that say what only the hub knows.
+bool is_ours(std::string_view key) {
+    return key == key_name || key == sequence_name || key == offset_name || key == time_name ||
+           key == "x-opt-sequence-number-epoch" || key == "x-opt-partition-id" ||
+           key == "x-opt-publisher";
+}
+
+// The pairs of an encoded map, without its framing.
+struct Pairs {
+    ByteView bytes;
+    std::uint32_t count = 0;
+};
+
+Pairs pairs_of(ByteView map) {
+    amqp::Decoder decoder(map);
+    const auto inner = decoder.map();
+    return inner ? Pairs{inner->rest(), inner->remaining()} : Pairs{};
+}
+
+// The section of that kind, if it is what `sections` begins with; it is cut off then.
+std::optional<ByteView> cut_section(ByteView& sections, std::uint64_t kind) {
+    const bool there = sections.size() > 3 && sections[0] == std::byte{0} &&
+                       sections[1] == std::byte{amqp::code::small_ulong} &&
+                       sections[2] == static_cast<std::byte>(kind);
+    if (!there) return std::nullopt;
+    auto rest = sections;
+    const auto section = amqp::next_section(rest);
+    if (!section.ok()) return std::nullopt;
+    sections = rest;
+    return section->value;
+}
+
+std::byte* put(std::byte* to, std::uint8_t code, std::string_view text) {
+    *to++ = std::byte{code};
+    *to++ = static_cast<std::byte>(text.size());
+    std::memcpy(to, text.data(), text.size());
+    return to + text.size();
+}
+
+std::byte* put_number(std::byte* to, std::uint8_t code, std::int64_t value) {
+    *to++ = std::byte{code};
+    store(to, __builtin_bswap64(static_cast<std::uint64_t>(value)));
+    return to + 8;
+}
+
+std::string_view digits(std::int64_t value, std::array<char, 24>& text) {
+    const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
+    return {text.data(), static_cast<std::size_t>(end.ptr - text.data())};
+}
+
+// The annotations of an event that has none but ours: the hot path, in one go.
+void encode_annotations(const commitlog::Record& record, Buffer& to) {
+    std::array<std::byte, 160> bytes;
+    std::array<char, 24> text;
+    std::byte* at = bytes.data();
+    const auto symbol = amqp::code::symbol8;
+    for (const int byte : {0x00, 0x53, 0x72, 0xc1, 0, 6}) *at++ = static_cast<std::byte>(byte);
+    at = put_number(put(at, symbol, sequence_name), amqp::code::long_, record.sequence.value);
+    at = put(put(at, symbol, offset_name), amqp::code::string8, digits(record.offset.value, text));
+    at =
+        put_number(put(at, symbol, time_name), amqp::code::timestamp, record.enqueued.milliseconds);
+    bytes[4] = static_cast<std::byte>(at - bytes.data() - 5);
+    to.insert(to.end(), bytes.data(), at);
+}
+
+void encode_annotations(const commitlog::Record& record, const Pairs& users, Buffer& to) {
+    Encoder encoder(to);
+    std::array<char, 24> text;
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::message_annotations));
+    const auto map = encoder.begin_map();
+    std::uint32_t count = 6;
+    if (!record.key.empty()) {
+        encoder.symbol(key_name);
+        encoder.string(as_text(record.key));
+        count += 2;
+    }
+    encoder.symbol(sequence_name);
+    encoder.long_(record.sequence.value);
+    encoder.symbol(offset_name);
+    encoder.string(digits(record.offset.value, text));
+    encoder.symbol(time_name);
+    encoder.timestamp(record.enqueued.milliseconds);
+    encoder.bytes(users.bytes);
+    encoder.end(map, count + users.count);
+}
+
+void encode_metric(const RuntimeMetric& metric, const Pairs& users, Buffer& to) {
+    Encoder encoder(to);
+    std::array<char, 24> text;
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::delivery_annotations));
+    const auto map = encoder.begin_map();
+    encoder.symbol("last_enqueued_sequence_number_epoch");
+    encoder.int_(-1);
+    encoder.symbol("last_enqueued_sequence_number");
+    encoder.long_(metric.last_sequence.value);
+    encoder.symbol("last_enqueued_offset");
+    encoder.string(digits(metric.last_offset.value, text));
+    encoder.symbol("last_enqueued_time_utc");
+    encoder.timestamp(metric.last_enqueued.milliseconds);
+    encoder.symbol("runtime_info_retrieval_time_utc");
+    encoder.timestamp(metric.retrieved.milliseconds);
+    encoder.bytes(users.bytes);
+    encoder.end(map, 10 + users.count);
+}
+
+}  // namespace
+
+void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric,
+                   Buffer& prefix, ByteView& body) {
+    body = record.body;
+    const auto delivery = cut_section(body, descriptor::delivery_annotations);
+    if (metric) {
+        encode_metric(*metric, delivery ? pairs_of(*delivery) : Pairs{}, prefix);
+    } else if (delivery) {
+        Encoder(prefix).bytes(record.body.first(record.body.size() - body.size()));
+    }
+    const auto annotations = cut_section(body, descriptor::message_annotations);
+    if (!annotations && record.key.empty()) return encode_annotations(record, prefix);
+    encode_annotations(record, annotations ? pairs_of(*annotations) : Pairs{}, prefix);
+}
+
+Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
+    key_.clear();
+    events_.clear();
+    changed_.clear();
+    if (message_format == amqp::batch_format) {
+        ByteView rest = message;
+        while (!rest.empty()) {
+            EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
+            if (section.kind == descriptor::message_annotations) {
+                EK_TRY(take_key(section.value));
+            } else if (section.kind == descriptor::data) {
+                const auto inner = amqp::Decoder(section.value).binary();
+                if (!inner) return Error{ErrorCode::corrupt, "a data section is not binary"};
+                EK_TRY(add(*inner));
+            }
+        }
+    } else {
+        EK_TRY(add(message));
+    }
+    for (auto& event : events_) event.key = as_bytes(key_);
+    return {};
+}
+
+Result<> Incoming::take_key(ByteView annotations) {
+    if (!key_.empty()) return {};
+    const auto key = amqp::text_in(annotations, key_name);
+    if (key) key_ = *key;
+    return {};
+}
+
+// Looks at the sections of an event once; only an unusual one is copied.
+Result<> Incoming::add(ByteView message) {
+    bool usual = true;
+    std::uint64_t last = 0;
+    ByteView rest = message;
+    ByteView kept = message;
+    while (!rest.empty()) {
+        EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
+        if (section.kind == descriptor::header && section.whole.data() == kept.data()) {
+            kept = rest;  // dropped, as the service does
+            continue;
+        }
+        const bool compact = section.whole.size() > 3 && section.whole[0] == std::byte{0} &&
+                             section.whole[1] == std::byte{amqp::code::small_ulong};
+        if (section.kind == descriptor::message_annotations) {
+            EK_TRY(take_key(section.value));
+            amqp::for_each_pair(section.value, [&](std::string_view key, ByteView) {
+                usual = usual && !is_ours(key);
+            });
+        }
+        usual = usual && compact && section.kind >= last && section.kind != descriptor::header;
+        last = section.kind;
+    }
+    if (!usual) return add_changed(kept);
+    events_.push_back({{}, kept});
+    return {};
+}
+
+// Canonical order, compact descriptors, no header, no annotations of ours.
+Result<> Incoming::add_changed(ByteView message) {
+    auto stored = std::make_unique<Buffer>();
+    Encoder encoder(*stored);
+    for (std::uint64_t kind = descriptor::delivery_annotations; kind <= descriptor::footer;
+         ++kind) {
+        ByteView rest = message;
+        while (!rest.empty()) {
+            EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
+            // The body's sections keep their order among themselves.
+            const bool body = section.kind >= descriptor::data && section.kind <= descriptor::value;
+            if (body ? kind != descriptor::data : section.kind != kind) continue;
+            if (kind != descriptor::message_annotations) {
+                encoder.descriptor(static_cast<std::uint8_t>(section.kind));
+                encoder.bytes(section.value);
+                continue;
+            }
+            std::uint32_t count = 0;
+            Buffer pairs;
+            amqp::for_each_pair(section.value, [&](std::string_view key, ByteView value) {
+                if (is_ours(key)) return;
+                Encoder(pairs).symbol(key);
+                Encoder(pairs).bytes(value);
+                count += 2;
+            });
+            if (count == 0) continue;
+            encoder.descriptor(static_cast<std::uint8_t>(kind));
+            const auto map = encoder.begin_map();
+            encoder.bytes(pairs);
+            encoder.end(map, count);
+        }
+    }
+    events_.push_back({{}, *stored});
+    changed_.push_back(std::move(stored));
+    return {};
+}
+
+}  // namespace evenkeel::door

@@ -1,0 +1,51 @@
+// Events between the wire and the log.
+//
+// In: an event is stored without its header section, with its sections in canonical order, and
+// without annotations that are the hub's own to give. Most events need no change and are stored as
+// the very bytes that came. Out: the hub's annotations are spliced in front of the stored bytes;
+// nothing is decoded.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "amqp/codec.h"
+#include "base/result.h"
+#include "commitlog/log.h"
+
+namespace evenkeel::door {
+
+// A message that came in, as events. Views point into the message and into this object.
+class Incoming {
+public:
+    // `corrupt` if it is malformed: then nothing of it is stored.
+    Result<> decode(ByteView message, std::uint32_t message_format);
+
+    const std::string& key() const { return key_; }
+    // Valid after decode(), until the next one. Each carries the key.
+    const std::vector<commitlog::NewEvent>& events() const { return events_; }
+
+private:
+    Result<> add(ByteView message);
+    Result<> add_changed(ByteView message);
+    Result<> take_key(ByteView annotations);
+
+    std::string key_;
+    std::vector<commitlog::NewEvent> events_;
+    std::vector<std::unique_ptr<amqp::Buffer>> changed_;
+};
+
+// The end of the partition when an event was delivered, for receivers that asked for it.
+struct RuntimeMetric {
+    SequenceNumber last_sequence;
+    Offset last_offset;
+    WallTime last_enqueued;
+    WallTime retrieved;
+};
+
+// What goes in front of a stored event; `body` becomes what of it follows the prefix.
+void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric,
+                   amqp::Buffer& prefix, ByteView& body);
+
+}  // namespace evenkeel::door
