@@ -48,7 +48,7 @@ FlushOutcome Writer::flush(const Flush& flush) {
         ++outcome.parts_done;
     }
     // Not synced: a crash of the machine only makes the next start read a little more.
-    (void)write_mark(*mark_, raised(flush.mark), seed_);
+    (void)put_mark(raised(flush.mark));
     return outcome;
 }
 
@@ -153,8 +153,29 @@ Mark Writer::raised(Mark mark) {
     return mark;
 }
 
+// Both slots, so that no older start can come back.
 Result<> Writer::save(const Mark& mark) {
-    return write_mark_durably(*mark_, raised(mark), seed_);
+    const Mark newer = raised(mark);
+    Mark older = newer;
+    older.counter -= 1;
+    const bool newer_first = torn_slot_ == newer.counter % 2;
+    EK_TRY(put_mark(newer_first ? newer : older));
+    EK_TRY(put_mark(newer_first ? older : newer));
+    return mark_->sync();
+}
+
+// A slot whose write failed may be torn. The other one is then the only good one, and is left alone
+// until the first is whole again.
+Result<> Writer::put_mark(const Mark& mark) {
+    const std::uint64_t slot = mark.counter % 2;
+    if (torn_slot_ && *torn_slot_ != slot) {
+        return Error{ErrorCode::unavailable, directory_ + "/" + mark_file_name +
+                                                 ": one slot could not be written, try again"};
+    }
+    auto result = write_mark(*mark_, mark, seed_);
+    torn_slot_.reset();
+    if (!result.ok()) torn_slot_ = slot;
+    return result;
 }
 
 }  // namespace evenkeel::commitlog

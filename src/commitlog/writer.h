@@ -12,6 +12,7 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,7 @@ public:
 
 private:
     Mark raised(Mark mark);
+    Result<> put_mark(const Mark& mark);
     Result<> write_part(const FlushPart& part, bool& sync_failed);
     Result<> create_segment(const FlushPart& part);
     Result<> write_pieces(const FlushPart& part);
@@ -93,9 +95,10 @@ private:
     std::unique_ptr<io::File> index_;
     std::unique_ptr<io::File> mark_;
     std::size_t index_entries_ = 0;
-    std::vector<std::byte> index_bytes_;  // kept for its capacity
-    std::vector<SegmentName> leaving_;    // to be removed
-    Mark highest_;                        // with the highest end that was written
+    std::vector<std::byte> index_bytes_;      // kept for its capacity
+    std::optional<std::uint64_t> torn_slot_;  // of the mark: its last write failed
+    std::vector<SegmentName> leaving_;        // to be removed
+    Mark highest_;                            // with the highest end that was written
 };
 
 }  // namespace evenkeel::commitlog
