@@ -14,17 +14,12 @@ constexpr std::size_t operations_kept = 20;
 io::sim::CrashPolicy policy_of(End end) {
     using io::sim::CrashPolicy;
     switch (end) {
-        case End::drop_all:
-            return CrashPolicy::drop_all;
+        case End::drop_all: return CrashPolicy::drop_all;
         case End::keep_all:
-        case End::kill:
-            return CrashPolicy::keep_all;
-        case End::random_subset:
-            return CrashPolicy::random_subset;
-        case End::grown_with_zeros:
-            return CrashPolicy::grown_with_zeros;
-        case End::prefix:
-            return CrashPolicy::prefix;
+        case End::kill: return CrashPolicy::keep_all;
+        case End::random_subset: return CrashPolicy::random_subset;
+        case End::grown_with_zeros: return CrashPolicy::grown_with_zeros;
+        case End::prefix: return CrashPolicy::prefix;
     }
     return CrashPolicy::any;
 }

@@ -66,14 +66,9 @@ private:
         const auto& event = reading.events[random_.below(reading.events.size())];
         Position position;
         switch (random_.below(3)) {
-            case 0:
-                position = Position::at_sequence(event.sequence);
-                break;
-            case 1:
-                position = Position::at_offset(event.offset);
-                break;
-            default:
-                position = Position::at_time(event.time);
+            case 0: position = Position::at_sequence(event.sequence); break;
+            case 1: position = Position::at_offset(event.offset); break;
+            default: position = Position::at_time(event.time);
         }
         const auto found = world.read_from(position);
         if (!found.ok()) return "after a search: " + to_string(found.error());

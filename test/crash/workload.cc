@@ -55,12 +55,8 @@ void Workload::step(Step step) {
     if (!failure().empty()) return;
     steps_ += fmt::format(" {}", to_string(step));
     switch (step) {
-        case Step::append_one:
-            append_random(1, 100);
-            break;
-        case Step::append_batch:
-            append_random(2 + random_.below(4), 60);
-            break;
+        case Step::append_one: append_random(1, 100); break;
+        case Step::append_batch: append_random(2 + random_.below(4), 60); break;
         case Step::append_roll: {
             const auto size = options_.log.segment_bytes_max;
             append(*world_, history_, producer, {size * 2 / 3}, random_);
@@ -75,9 +71,7 @@ void Workload::step(Step step) {
             purge(random_.chance(1, 3) ? last + 1 : last);
             break;
         }
-        case Step::reopen:
-            reopen();
-            break;
+        case Step::reopen: reopen(); break;
     }
     world_->run();
 }
