@@ -27,7 +27,7 @@
 namespace evenkeel {
 
 struct HubOptions {
-    std::string directory;               // made if it does not exist; its parent must
+    std::string directory = {};          // made if it does not exist; its parent must
     bool sync_to_disk = true;            // false: acknowledged events survive the process, not the machine
     std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
     std::size_t event_bytes_max = std::size_t{1} << 20;  // of one event, key included
@@ -47,9 +47,9 @@ struct EventHubOptions {
 
 // What is to change; what is not set stays.
 struct EventHubChange {
-    std::optional<std::uint32_t> partitions;  // only upwards
-    std::optional<std::chrono::milliseconds> retention;
-    std::optional<std::uint64_t> partition_bytes_max;
+    std::optional<std::uint32_t> partitions = {};  // only upwards
+    std::optional<std::chrono::milliseconds> retention = {};
+    std::optional<std::uint64_t> partition_bytes_max = {};
 };
 
 struct EventHubInfo {
@@ -73,8 +73,8 @@ struct PartitionInfo {
 
 // Where an event goes: to a partition, to the one its key belongs to, or to each in turn.
 struct Route {
-    std::optional<std::uint32_t> partition;
-    std::string_view partition_key;  // at most 128 characters; not together with a partition
+    std::optional<std::uint32_t> partition = {};
+    std::string_view partition_key = {};  // at most 128 characters; not together with a partition
 };
 
 struct Receipt {
@@ -120,8 +120,8 @@ public:
 
 struct ReaderOptions {
     // An exclusive reader: displaces those with a lower or equal epoch and those without one.
-    std::optional<std::int64_t> epoch;
-    std::string name;  // for people, in errors and lists
+    std::optional<std::int64_t> epoch = {};
+    std::string name = {};  // for people, in errors and lists
 };
 
 class Hub {

@@ -20,8 +20,8 @@ namespace evenkeel::hub {
 enum class ReaderId : std::uint64_t {};
 
 struct ReaderRequest {
-    std::string name;  // for people; may be empty
-    std::optional<Epoch> epoch;
+    std::string name = {};  // for people; may be empty
+    std::optional<Epoch> epoch = {};
 };
 
 class ReaderSet {
