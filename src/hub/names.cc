@@ -33,6 +33,26 @@ Result<> check_name(std::string_view what, std::string_view name, std::size_t by
     return {};
 }
 
+// How many bytes the UTF-8 character at the beginning of `text` has; 0 if there is none.
+std::size_t character_bytes(std::string_view text) {
+    const auto first = static_cast<unsigned char>(text[0]);
+    const std::size_t size = first < 0x80                    ? 1
+                             : first >= 0xc2 && first < 0xe0 ? 2
+                             : first >= 0xe0 && first < 0xf0 ? 3
+                             : first >= 0xf0 && first < 0xf5 ? 4
+                                                             : 0;
+    if (size > text.size()) return 0;
+    for (std::size_t i = 1; i < size; ++i) {
+        if ((static_cast<unsigned char>(text[i]) & 0xc0) != 0x80) return 0;
+    }
+    if (size < 3) return size;
+    // Forms that are too long, halves of surrogate pairs, and what lies beyond Unicode.
+    const auto second = static_cast<unsigned char>(text[1]);
+    const bool bad = (first == 0xe0 && second < 0xa0) || (first == 0xed && second >= 0xa0) ||
+                     (first == 0xf0 && second < 0x90) || (first == 0xf4 && second >= 0x90);
+    return bad ? 0 : size;
+}
+
 }  // namespace
 
 Result<> check_event_hub_name(std::string_view name) {
@@ -49,10 +69,13 @@ Result<> check_partition_key(std::string_view key) {
     const auto characters = std::count_if(key.begin(), key.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     });
-    if (characters > static_cast<std::ptrdiff_t>(partition_key_characters_max)) {
-        return Error{ErrorCode::invalid_argument,
-                     fmt::format("partition key '{}' has {} characters; at most {} are allowed",
-                                 shown(key), characters, partition_key_characters_max)};
+    // A byte that continues nothing counts for nothing, so bytes are bounded too.
+    if (characters > static_cast<std::ptrdiff_t>(partition_key_characters_max) ||
+        key.size() > 4 * partition_key_characters_max) {
+        return Error{
+            ErrorCode::invalid_argument,
+            fmt::format("partition key '{}' has {} bytes; at most {} characters are allowed",
+                        shown(key), key.size(), partition_key_characters_max)};
     }
     return {};
 }
@@ -67,11 +90,15 @@ std::string folded(std::string_view name) {
 
 std::string shown(std::string_view name) {
     constexpr std::size_t bytes_max = 64;
-    std::string result(name.substr(0, bytes_max));
-    for (char& c : result) {
-        if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) c = '?';
+    std::string result;
+    while (!name.empty()) {
+        const std::size_t size = character_bytes(name);
+        const std::size_t taken = std::max<std::size_t>(size, 1);
+        if (result.size() + taken > bytes_max) return result + "...";
+        const bool control = static_cast<unsigned char>(name[0]) < 0x20 || name[0] == 0x7f;
+        result += size == 0 || control ? "?" : name.substr(0, size);
+        name.remove_prefix(taken);
     }
-    if (name.size() > bytes_max) result += "...";
     return result;
 }
 

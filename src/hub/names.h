@@ -22,7 +22,8 @@ Result<> check_partition_key(std::string_view key);
 
 // For comparing: ASCII letters in lower case.
 std::string folded(std::string_view name);
-// For messages: at most 64 bytes of it, with control characters replaced.
+// For messages: at most 64 bytes of it, whole UTF-8, with control characters and stray bytes
+// replaced.
 std::string shown(std::string_view name);
 
 }  // namespace evenkeel::hub

@@ -24,24 +24,12 @@ std::size_t value_bytes(ByteView bytes) {
     const auto code = std::to_integer<unsigned>(bytes[0]);
     std::size_t size = 0;
     switch (code >> 4) {
-        case 0x4:
-            size = 1;
-            break;
-        case 0x5:
-            size = 2;
-            break;
-        case 0x6:
-            size = 3;
-            break;
-        case 0x7:
-            size = 5;
-            break;
-        case 0x8:
-            size = 9;
-            break;
-        case 0x9:
-            size = 17;
-            break;
+        case 0x4: size = 1; break;
+        case 0x5: size = 2; break;
+        case 0x6: size = 3; break;
+        case 0x7: size = 5; break;
+        case 0x8: size = 9; break;
+        case 0x9: size = 17; break;
         case 0xa:
         case 0xc:
         case 0xe:
@@ -54,10 +42,19 @@ std::size_t value_bytes(ByteView bytes) {
             if (bytes.size() < 5) return 0;
             size = std::size_t{5} + big_endian(bytes.subspan(1));
             break;
-        default:
-            return 0;
+        default: return 0;
     }
     return size <= bytes.size() ? size : 0;
+}
+
+// A small unsigned long as all clients send it, a full one, or the name.
+bool is_data_descriptor(ByteView descriptor) {
+    using namespace std::string_view_literals;
+    const std::string_view text = as_text(descriptor);
+    return text == "\x53\x75"sv || text == "\x80\0\0\0\0\0\0\0\x75"sv ||
+           text ==
+               "\xa3\x10"
+               "amqp:data:binary"sv;
 }
 
 }  // namespace
@@ -82,16 +79,16 @@ void append_data_section(std::string_view body, std::string& to) {
 }
 
 ByteView first_data_section(ByteView sections) {
-    // A section is 0x00, its descriptor as a small or full unsigned long, and one value.
+    // A section is 0x00, its descriptor, and one value.
     while (sections.size() > 3 && sections[0] == std::byte{0}) {
         const std::size_t descriptor = value_bytes(sections.subspan(1));
         if (descriptor == 0) return {};
-        const std::byte code = sections[descriptor];
+        const bool is_data = is_data_descriptor(sections.subspan(1, descriptor));
         const ByteView value = sections.subspan(1 + descriptor);
         const std::size_t size = value_bytes(value);
         if (size == 0) return {};
         const bool small = value[0] == short_binary;
-        if (code == data_descriptor && (small || value[0] == long_binary)) {
+        if (is_data && (small || value[0] == long_binary)) {
             return value.first(size).subspan(small ? 2 : 5);
         }
         sections = value.subspan(size);
