@@ -13,6 +13,7 @@ namespace {
 namespace json = boost::json;
 
 constexpr std::string_view header_word = "evenkeel catalogue 1 ";
+const std::string temporary_suffix = ".tmp";
 constexpr std::uint64_t catalogue_bytes_max = std::uint64_t{256} << 20;
 
 Error damaged(std::string_view why) {
@@ -40,6 +41,15 @@ bool take_incarnation(const json::value& value, commitlog::Incarnation& to) {
     const auto parsed = parse_incarnation(std::string(value.get_string()));
     if (parsed) to = *parsed;
     return parsed.has_value();
+}
+
+// A durable file whose name is not durable yet, in the place of one that a crash may have left.
+Result<> write_anew(io::FileSystem& files, const std::string& path, ByteView content) {
+    const auto removed = files.remove(path);
+    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
+    EK_TRY_ASSIGN(const auto file, files.open(path, io::OpenMode::create));
+    EK_TRY(file->write(0, content));
+    return file->sync();
 }
 
 Result<EventHubRecord> decode_event_hub(const json::value& value) {
@@ -87,6 +97,8 @@ std::optional<commitlog::Incarnation> parse_incarnation(std::string_view text) {
         if (error != std::errc() || end != at + 2) return std::nullopt;
         incarnation[i] = static_cast<std::byte>(value);
     }
+    // One name for each: no capitals.
+    if (to_text(incarnation) != text) return std::nullopt;
     return incarnation;
 }
 
@@ -155,37 +167,50 @@ Result<Catalogue> decode_catalogue(std::string_view text) {
     return catalogue;
 }
 
-Result<std::optional<Catalogue>> load_catalogue(io::FileSystem& files,
-                                                const std::string& directory) {
-    std::optional<Catalogue> newest;
+Result<std::optional<LoadedCatalogue>> load_catalogue(io::FileSystem& files,
+                                                      const std::string& directory) {
+    std::vector<Catalogue> good;
     std::string reasons;
+    ErrorCode code = ErrorCode::corrupt;
     for (const char* name : {catalogue_file_name, catalogue_copy_name}) {
         const std::string path = directory + "/" + name;
         const auto bytes = io::read_file(files, path, catalogue_bytes_max);
-        if (!bytes.ok()) {
-            if (bytes.error().code == ErrorCode::not_found) continue;
-            return bytes.error();
+        if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) continue;
+        auto catalogue =
+            bytes.ok() ? decode_catalogue(as_text(*bytes)) : Result<Catalogue>(bytes.error());
+        if (catalogue.ok()) {
+            good.push_back(std::move(*catalogue));
+            continue;
         }
-        auto catalogue = decode_catalogue(as_text(*bytes));
-        if (!catalogue.ok()) {
-            reasons += fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", path,
-                                   catalogue.error().detail);
-        } else if (!newest || catalogue->generation > newest->generation) {
-            newest = std::move(*catalogue);
-        }
+        reasons +=
+            fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", path, catalogue.error().detail);
+        if (catalogue.error().code != ErrorCode::corrupt) code = catalogue.error().code;
     }
-    if (!newest && !reasons.empty()) {
-        return Error{ErrorCode::corrupt,
-                     reasons + "; restore one of them from a copy of the data folder"};
+    if (good.empty()) {
+        if (reasons.empty()) return std::optional<LoadedCatalogue>();
+        return Error{code, reasons + "; restore one of them from a copy of the data folder"};
     }
-    return newest;
+    const bool whole = good.size() == 2 && good[0].generation == good[1].generation;
+    auto& newest = good.back().generation > good.front().generation ? good.back() : good.front();
+    return std::optional(LoadedCatalogue{std::move(newest), whole});
 }
 
 Result<> save_catalogue(io::FileSystem& files, const std::string& directory,
                         const Catalogue& catalogue) {
     const std::string text = encode(catalogue);
-    EK_TRY(io::replace_file(files, directory + "/" + catalogue_file_name, as_bytes(text)));
-    return io::replace_file(files, directory + "/" + catalogue_copy_name, as_bytes(text));
+    const std::string paths[] = {directory + "/" + catalogue_file_name,
+                                 directory + "/" + catalogue_copy_name};
+    // Both are written before either takes the place of the old one: a full disk changes nothing.
+    for (const auto& path : paths) {
+        auto written = write_anew(files, path + temporary_suffix, as_bytes(text));
+        if (!written.ok()) {
+            // Gives the space back; the first error is the one to tell.
+            for (const auto& other : paths) (void)files.remove(other + temporary_suffix);
+            return written;
+        }
+    }
+    for (const auto& path : paths) EK_TRY(files.rename(path + temporary_suffix, path));
+    return files.sync_directory(directory);
 }
 
 }  // namespace evenkeel::hub

@@ -5,8 +5,9 @@
 //   {"generation": 7, "event_hubs": [...], "removing": ["<incarnation>", ...]}
 //
 // Invariants
-//   C1  save() returns when the new catalogue is durable; a crash leaves the old one or the new
-//   one. C2  An event hub that is being created is marked so until its partitions are there; load()
+//   C1  save() returns when both files are durable, so that each of them alone tells all that was
+//       acknowledged; a crash leaves the old one or the new one. Without space nothing changes.
+//   C2  An event hub that is being created is marked so until its partitions are there; load()
 //       gives it to the caller to be rolled back.
 //   C3  A folder is removed only while `removing` names it; a folder that nobody names is not ours
 //       to touch.
@@ -51,9 +52,14 @@ std::string encode(const Catalogue& catalogue);
 // `corrupt`, saying what is wrong, if the text is not a catalogue.
 Result<Catalogue> decode_catalogue(std::string_view text);
 
-// The newer of the two good ones; none if neither file exists; `corrupt` if no good one is left.
-Result<std::optional<Catalogue>> load_catalogue(io::FileSystem& files,
-                                                const std::string& directory);
+struct LoadedCatalogue {
+    Catalogue catalogue;
+    bool whole = true;  // false if a file is missing, damaged or older: save() again
+};
+// The newer of the two good ones; none if neither file exists; `corrupt`, naming the files, if no
+// good one is left.
+Result<std::optional<LoadedCatalogue>> load_catalogue(io::FileSystem& files,
+                                                      const std::string& directory);
 Result<> save_catalogue(io::FileSystem& files, const std::string& directory,
                         const Catalogue& catalogue);
 

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/log.h"
+
 namespace evenkeel::hub {
 namespace {
 
@@ -57,8 +59,12 @@ Result<> make_if_missing(io::FileSystem& files, const std::string& path) {
 Result<> refuse_unknown_folders(io::FileSystem& files, const std::string& directory,
                                 const Catalogue& catalogue) {
     const std::string hubs = directory + "/" + std::string(hubs_name);
-    EK_TRY_ASSIGN(const auto entries, files.list(hubs));
-    for (const auto& entry : entries) {
+    const auto entries = files.list(hubs);
+    if (!entries.ok()) {
+        if (entries.error().code == ErrorCode::not_found) return {};
+        return entries.error();
+    }
+    for (const auto& entry : *entries) {
         const auto incarnation = parse_incarnation(entry.name);
         const bool named =
             incarnation &&
@@ -75,22 +81,36 @@ Result<> refuse_unknown_folders(io::FileSystem& files, const std::string& direct
     return {};
 }
 
-// What was being created was never acknowledged, what was being removed was: both go.
+// What was being created was never acknowledged, what was being removed was: both go. What cannot
+// be removed now stays named, and keeps nobody from working.
 Result<> finish_what_was_begun(io::FileSystem& files, const std::string& directory,
                                Catalogue& catalogue) {
     for (const auto& hub : catalogue.event_hubs) {
         if (hub.creating) catalogue.removing.push_back(hub.incarnation);
     }
-    if (catalogue.removing.empty()) return {};
     std::erase_if(catalogue.event_hubs, [](const auto& hub) { return hub.creating; });
-    for (const auto& incarnation : catalogue.removing) {
-        const auto removed = io::remove_tree(files, event_hub_path(directory, incarnation));
-        if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
-    }
+    std::erase_if(catalogue.removing, [&](const auto& incarnation) {
+        const std::string path = event_hub_path(directory, incarnation);
+        const auto removed = io::remove_tree(files, path);
+        if (removed.ok() || removed.error().code == ErrorCode::not_found) return true;
+        trace(TraceLevel::warning, "what is left of a removed event hub stays for now",
+              {{"folder", path}, {"cause", removed.error().detail}});
+        return false;
+    });
     EK_TRY(files.sync_directory(directory + "/" + std::string(hubs_name)));
-    catalogue.removing.clear();
     catalogue.generation += 1;
     return save_catalogue(files, directory, catalogue);
+}
+
+// The name of a folder that was made here, or by one who came this far, must last as well.
+Result<> make_lasting_folder(io::FileSystem& files, const std::string& directory) {
+    const auto made = files.make_directory(directory);
+    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
+    const auto slash = directory.rfind('/');
+    const std::string parent = slash == std::string::npos ? "." : directory.substr(0, slash);
+    const auto synced = files.sync_directory(parent.empty() ? "/" : parent);
+    // A folder that was there may lie where we may not look.
+    return made.ok() ? synced : Result<>();
 }
 
 }  // namespace
@@ -109,20 +129,28 @@ Result<DataFolder> open_data_folder(io::FileSystem& files, const std::string& di
     if (directory.empty()) {
         return Error{ErrorCode::invalid_argument, "the hub needs a data folder; name one"};
     }
-    EK_TRY_ASSIGN(const bool exists, look_before_touching(files, directory));
-    EK_TRY(make_if_missing(files, directory));
+    EK_TRY_ASSIGN(const bool existed, look_before_touching(files, directory));
+    if (!existed) EK_TRY(make_lasting_folder(files, directory));
     DataFolder folder;
     EK_TRY_ASSIGN(folder.lock, files.lock(directory + "/" + std::string(lock_name)));
+    // Again, now that nobody else can have made a hub in between.
+    EK_TRY_ASSIGN(const bool exists, look_before_touching(files, directory));
     if (exists) {
-        EK_TRY_ASSIGN(auto catalogue, load_catalogue(files, directory));
-        if (!catalogue) {
+        EK_TRY_ASSIGN(auto loaded, load_catalogue(files, directory));
+        if (!loaded) {
             return Error{ErrorCode::unavailable,
                          directory + ": its catalogue went away while it was opened"};
         }
-        folder.catalogue = std::move(*catalogue);
-        EK_TRY(make_if_missing(files, directory + "/" + std::string(hubs_name)));
+        folder.catalogue = std::move(loaded->catalogue);
         EK_TRY(refuse_unknown_folders(files, directory, folder.catalogue));
-        EK_TRY(finish_what_was_begun(files, directory, folder.catalogue));
+        EK_TRY(make_if_missing(files, directory + "/" + std::string(hubs_name)));
+        const bool begun =
+            !folder.catalogue.removing.empty() ||
+            std::any_of(folder.catalogue.event_hubs.begin(), folder.catalogue.event_hubs.end(),
+                        [](const auto& hub) { return hub.creating; });
+        if (begun || !loaded->whole) {
+            EK_TRY(finish_what_was_begun(files, directory, folder.catalogue));
+        }
         return folder;
     }
     EK_TRY(make_if_missing(files, directory + "/" + std::string(hubs_name)));
