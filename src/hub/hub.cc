@@ -20,6 +20,8 @@ using io::system::run_and_wait;
 using io::system::WorkerThread;
 
 constexpr std::size_t read_bytes = std::size_t{256} << 10;
+// For ever, without leaving the range of the clock.
+constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
 
 // A value that one thread sets and another waits for.
 template <typename T>
@@ -70,6 +72,7 @@ public:
     void end(const Error& why) {
         if (reader_) reader_->cancel_wait();
         if (!reason_) reason_ = why;
+        ended_ = true;
         if (answer_) reply(*reason_);
     }
 
@@ -77,6 +80,9 @@ public:
         end({ErrorCode::cancelled, "the reader was closed"});
         reader_.reset();
     }
+
+    // Threads: any. What was read but not handed out yet is not handed out after that.
+    bool ended() const { return ended_; }
 
 private:
     void try_read() {
@@ -108,6 +114,7 @@ private:
     Instant deadline_;
     std::optional<io::TimerId> timer_;
     std::optional<Error> reason_;
+    std::atomic<bool> ended_ = false;
 };
 
 // The caller's half: performs cold reads on the caller's thread, hands events out in portions.
@@ -124,8 +131,10 @@ public:
             return Error{ErrorCode::invalid_argument, "events_max is 0; ask for 1 or more"};
         }
         const SystemClock clock;
-        const Instant deadline = clock.now() + wait;
-        while (left_.empty()) {
+        const Instant deadline = clock.now() + std::min(wait, wait_max);
+        while (left_.empty() || core_->ended()) {
+            left_ = {};
+            if (core_->ended()) damage_.reset();
             if (damage_) {
                 const std::string what = commitlog::to_string(*damage_);
                 damage_.reset();
@@ -163,9 +172,15 @@ private:
     Result<> perform(const commitlog::ColdRead& cold) {
         auto outcome = cold.perform();
         if (!outcome.ok()) {
-            // Retention was faster; the log knows where to go on.
-            if (outcome.error().code == ErrorCode::not_found) return {};
-            return outcome.error();
+            if (outcome.error().code != ErrorCode::not_found) return outcome.error();
+            // Retention was faster, and the log knows where to go on. If it knows nothing better
+            // than the same place, somebody else took the file away.
+            const bool again = missed_ == cold.from;
+            missed_ = cold.from;
+            if (!again) return {};
+            commitlog::ColdRead gone = cold;
+            gone.lost = true;
+            EK_TRY_ASSIGN(outcome, gone.perform());
         }
         left_ = outcome->events;
         damage_ = outcome->damage;
@@ -196,6 +211,7 @@ private:
     commitlog::Slice left_;
     std::optional<commitlog::Damage> damage_;
     std::optional<commitlog::ReadOutcome> performed_;
+    std::optional<Offset> missed_;  // where a file was not found
 };
 
 class LocalHub final : public Hub {

@@ -34,6 +34,10 @@ Result<> check_options(std::uint32_t partitions, std::chrono::milliseconds reten
 Result<std::unique_ptr<Namespace>> Namespace::open(const NamespaceContext& context,
                                                    const HubOptions& options) {
     EK_CHECK(!context.disks.empty(), "a hub has a disk executor");
+    if (options.retention_interval.count() <= 0) {
+        return Error{ErrorCode::invalid_argument,
+                     "the retention interval is not positive; use a millisecond or more"};
+    }
     EK_TRY_ASSIGN(auto folder, open_data_folder(context.files, options.directory));
     std::unique_ptr<Namespace> opened(new Namespace(context, options, std::move(folder)));
     for (const auto& record : opened->catalogue_.event_hubs) {
@@ -89,7 +93,7 @@ void Namespace::close(Task done) {
 
 // Changes that were taken are finished first; then all logs are closed.
 void Namespace::finish_close_if_idle() {
-    if (!closing_ || !closed_ || !changes_.empty()) return;
+    if (!closing_ || !closed_ || under_way_ || !changes_.empty()) return;
     while (!event_hubs_.empty()) {
         auto event_hub = std::move(event_hubs_.begin()->second);
         event_hubs_.erase(event_hubs_.begin());
@@ -137,6 +141,7 @@ Result<EventHub*> Namespace::find(std::string_view name) {
     context_.loop.check_here();
     const auto found = event_hubs_.find(folded(name));
     if (found == event_hubs_.end()) {
+        if (closing_) return Error{ErrorCode::cancelled, "the hub was closed"};
         return Error{ErrorCode::not_found,
                      fmt::format("event hub '{}' does not exist; create it first", shown(name))};
     }
@@ -154,14 +159,15 @@ void Namespace::enqueue(Change change) {
     context_.loop.check_here();
     if (closing_) return change.done(Error{ErrorCode::cancelled, "the hub is closing"});
     changes_.push_back(std::move(change));
-    if (changes_.size() == 1) next_change();
+    next_change();
 }
 
 void Namespace::next_change() {
-    while (!changes_.empty()) {
+    while (!under_way_ && !changes_.empty()) {
         auto planned = changes_.front().plan();
         if (planned.ok()) {
             // The change itself stays on the loop; what is carried out goes along as a value.
+            under_way_ = true;
             context_.metadata.post([this, next = std::move(*planned), before = catalogue_,
                                     carry_out = std::move(changes_.front().carry_out)]() mutable {
                 auto result = carry_out(before, next);
@@ -184,7 +190,8 @@ void Namespace::finish_change(Catalogue catalogue, Result<> result) {
     Change change = std::move(changes_.front());
     changes_.pop_front();
     if (result.ok()) change.show();
-    change.done(std::move(result));
+    under_way_ = false;
+    change.done(std::move(result));  // may ask for the next change itself
     next_change();
 }
 
@@ -231,6 +238,7 @@ Result<Catalogue> Namespace::plan_create(const std::string& name,
 
 Result<> Namespace::carry_out_create(Catalogue& catalogue, OpenedLogs& logs) const {
     const EventHubRecord record = catalogue.event_hubs.back();
+    bool perhaps_there = false;  // a failed save may have reached the disk
     const auto make = [&]() -> Result<> {
         EK_TRY(save(catalogue));
         const std::string path = event_hub_path(options_.directory, record.incarnation);
@@ -239,15 +247,19 @@ Result<> Namespace::carry_out_create(Catalogue& catalogue, OpenedLogs& logs) con
         EK_TRY(context_.files.sync_directory(path));
         EK_TRY(context_.files.sync_directory(options_.directory + "/hubs"));
         catalogue.event_hubs.back().creating = false;
+        perhaps_there = true;
         return save(catalogue);
     };
     auto made = make();
     if (!made.ok()) {
-        // Take it back. What cannot be removed now stays named, and goes when the hub opens next.
+        // Take it back: by name first if it may be there already, so that no name is left without
+        // its folder. What cannot be removed now stays named, and goes when the hub opens next.
         logs.clear();
         catalogue.event_hubs.pop_back();
         catalogue.removing.push_back(record.incarnation);
-        (void)remove_folder(catalogue, record.incarnation);
+        if (!perhaps_there || save(catalogue).ok()) {
+            (void)remove_folder(catalogue, record.incarnation);
+        }
     }
     return made;
 }
@@ -260,10 +272,11 @@ Result<> Namespace::save(Catalogue& catalogue) const {
 Result<> Namespace::save_or(const Catalogue& before, Catalogue& next) const {
     auto saved = save(next);
     if (!saved.ok()) {
-        // A later save must win over what may have reached the disk of this one.
+        // What reached the disk of it is not known; a newer generation wins over it.
         const std::uint64_t generation = next.generation;
         next = before;
         next.generation = generation;
+        (void)save(next);
     }
     return saved;
 }
@@ -274,12 +287,9 @@ Result<> Namespace::remove_folder(Catalogue& catalogue,
         io::remove_tree(context_.files, event_hub_path(options_.directory, incarnation));
     if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
     EK_TRY(context_.files.sync_directory(options_.directory + "/hubs"));
-    Catalogue next = catalogue;
-    std::erase(next.removing, incarnation);
-    auto saved = save(next);
-    catalogue.generation = next.generation;
-    if (saved.ok()) catalogue = std::move(next);
-    return saved;
+    // A name that stays behind on disk does no harm: there is nothing left to remove.
+    std::erase(catalogue.removing, incarnation);
+    return save(catalogue);
 }
 
 void Namespace::alter(std::string_view name, const EventHubChange& change, Done done) {
@@ -319,6 +329,7 @@ Result<> Namespace::carry_out_alter(const Catalogue& before, Catalogue& next,
     const auto make = [&]() -> Result<> {
         EK_TRY_ASSIGN(const std::size_t index, index_of(before, name));
         const EventHubRecord& record = next.event_hubs[index];
+        if (record.partitions == before.event_hubs[index].partitions) return {};
         EK_TRY_ASSIGN(added, create_logs(record, before.event_hubs[index].partitions));
         return context_.files.sync_directory(
             event_hub_path(options_.directory, record.incarnation));

@@ -42,10 +42,11 @@ public:
                                                    const HubOptions& options);
     // Begins with retention.
     void start();
-    // Ends all readers, flushes all logs; `done` runs when nothing is under way any more.
+    // Finishes the changes that were taken, refuses others, ends all readers, flushes all logs;
+    // `done` runs when nothing is under way any more.
     void close(Task done);
 
-    // not_found, naming it.
+    // not_found, naming it; cancelled once the hub is closed.
     Result<EventHub*> find(std::string_view name);
     std::vector<const EventHubRecord*> list() const;
 
@@ -90,7 +91,7 @@ private:
     Result<> carry_out_alter(const Catalogue& before, Catalogue& next, const std::string& name,
                              OpenedLogs& added) const;
     Result<> save(Catalogue& catalogue) const;
-    // Saves `next`; if that fails, `next` is `before` again.
+    // Saves `next`; if that fails, `next` is `before` again, and so is the disk if it lets us.
     Result<> save_or(const Catalogue& before, Catalogue& next) const;
     Result<> remove_folder(Catalogue& catalogue, const commitlog::Incarnation& incarnation) const;
     static Result<std::size_t> index_of(const Catalogue& catalogue, std::string_view name);
@@ -103,7 +104,8 @@ private:
     Catalogue catalogue_;
     std::map<std::string, std::unique_ptr<EventHub>> event_hubs_;  // by folded name
     std::map<EventHub*, std::unique_ptr<EventHub>> leaving_;       // removed, logs still closing
-    std::deque<Change> changes_;                                   // the first one is under way
+    std::deque<Change> changes_;                                   // the first one may be under way
+    bool under_way_ = false;
     commitlog::RetentionClock retention_clock_;
     std::optional<io::TimerId> retention_timer_;
     bool closing_ = false;

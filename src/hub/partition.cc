@@ -55,11 +55,17 @@ Result<std::unique_ptr<PartitionReader>> Partition::attach(const std::string& gr
     EK_TRY_ASSIGN(commitlog::Log* const opened, log());
     EK_TRY_ASSIGN(auto cursor, opened->seek(position));
     const ReaderId id{++last_reader_};
-    EK_TRY_ASSIGN(const auto displaced, groups_[group].admit(id, request));
-    for (const auto& [reader, reason] : displaced) end(reader, reason);
+    ReaderSet& readers = groups_[group];
+    const auto displaced = readers.admit(id, request);
+    if (!displaced.ok()) {
+        if (readers.size() == 0) groups_.erase(group);
+        return displaced.error();
+    }
     std::unique_ptr<PartitionReader> reader(
         new PartitionReader(*this, id, group, std::move(cursor), std::move(ended)));
+    // Known before others end, whose callbacks may attach again and displace this one.
     readers_[id] = reader.get();
+    for (const auto& [other, reason] : *displaced) end(other, reason);
     return reader;
 }
 
