@@ -289,7 +289,7 @@ TEST(Damage, found_by_a_search_does_not_stop_it) {
     LogFixture world({.segment_bytes_max = 4096, .index_distance = 256});
     world.append_numbers(0, 100);
     world.close();
-    for (const std::uint64_t event : {4, 5, 8, 20}) {
+    for (const std::uint64_t event : {4u, 5u, 8u, 20u}) {
         world.disk->flip_bit(path_of(first_segment), position(event) + 30, 1);
     }
     world.open();
