@@ -215,7 +215,7 @@ void Log::on_flushed() {
     pending_index_.erase(pending_index_.begin(), flushed);
     acknowledge();
     if (!outcome.result.ok()) {
-        abandoned_ = abandoned_ || outcome.abandon_segment;
+        abandoned_ = true;
         refuse_all(outcome.result.error());
     }
     tail_.shrink(visible_, options_.tail_bytes_max);

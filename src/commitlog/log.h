@@ -12,8 +12,7 @@
 //   L3  A number that was acknowledged or seen is never given out again (I3), nor an offset.
 //   L4  Enqueued times never fall within a partition (I11).
 //   L5  A failed flush is final for its bytes (I9): its batches and all behind them are refused;
-//   the
-//       log takes new ones as soon as the disk does, after a failed sync in a new segment.
+//       the log takes new ones as soon as the disk does, in a new segment.
 // Threads: pinned to its loop, but for create() and open(), which block, and ColdRead::perform().
 // Format: docs/formats/segment.md.
 #pragma once
@@ -211,7 +210,11 @@ private:
     std::vector<IndexEntry> pending_index_;  // of records not yet flushed, any segment
     Offset next_index_;                      // the record from there on gets the next entry
     std::shared_ptr<Flushing> flushing_;     // under way on the disk thread
-    bool abandoned_ = false;                 // the active file failed: start a new segment
+    // The active file takes nothing more, because a flush to it or to its successor failed: a
+    // failed sync leaves a page cache that cannot be trusted (I9), refused records that could not
+    // be cut off would line up with what is written over them, and the name of a successor that
+    // could not be created may come back after a crash and hide what was stored below it.
+    bool abandoned_ = false;
     std::size_t disk_tasks_ = 0;
     std::deque<Waiting> waiting_;
     std::deque<Waiter> waiters_;  // by id

@@ -34,15 +34,9 @@ Result<> Writer::open(const SegmentName& active, std::size_t index_entries) {
 FlushOutcome Writer::flush(const Flush& flush) {
     FlushOutcome outcome;
     for (const auto& part : flush.parts) {
-        bool sync_failed = false;
-        outcome.result = write_part(part, sync_failed);
+        outcome.result = write_part(part);
         if (!outcome.result.ok()) {
             metrics_.failures.add();
-            // Only a write without room leaves the file as good as it was. A file whose successor
-            // could not be created must not grow either: after a crash the successor's name may
-            // come back, and what was stored below it would be hidden.
-            const bool no_room = outcome.result.error().code == ErrorCode::overloaded;
-            outcome.abandon_segment = part.create || sync_failed || !no_room;
             return outcome;
         }
         ++outcome.parts_done;
@@ -52,13 +46,10 @@ FlushOutcome Writer::flush(const Flush& flush) {
     return outcome;
 }
 
-Result<> Writer::write_part(const FlushPart& part, bool& sync_failed) {
+Result<> Writer::write_part(const FlushPart& part) {
     if (part.create) return create_segment(part);
     auto result = write_pieces(part);
-    if (result.ok()) {
-        result = sync_active();
-        sync_failed = !result.ok();
-    }
+    if (result.ok()) result = sync_active();
     if (!result.ok()) {
         (void)active_->truncate(file_position(part.header.name.base, part.from));
         return result;

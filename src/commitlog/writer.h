@@ -7,7 +7,8 @@
 //       name (I1). With Durability::os it is in the page cache.
 //   W2  A segment is created only after the one before it was synced.
 //   W3  The mark is written after the sync it speaks of; before a removal it is synced (I8).
-//   W4  After a failure the file is cut back to what was durable, as far as the disk lets us.
+//   W4  After a failure the file is cut back to what was durable, as far as the disk lets us, and
+//       takes nothing more: the stream goes on in a new segment.
 // Threads: made on any; then pinned to the log's disk executor.
 #pragma once
 
@@ -58,9 +59,6 @@ struct Flush {
 struct FlushOutcome {
     std::size_t parts_done = 0;
     Result<> result;
-    // The segment file must not be written to any more: a sync failed, so its page cache cannot be
-    // trusted (I9). The stream goes on in a new segment.
-    bool abandon_segment = false;
 };
 
 class Writer {
@@ -79,7 +77,7 @@ public:
 private:
     Mark raised(Mark mark);
     Result<> put_mark(const Mark& mark);
-    Result<> write_part(const FlushPart& part, bool& sync_failed);
+    Result<> write_part(const FlushPart& part);
     Result<> create_segment(const FlushPart& part);
     Result<> write_pieces(const FlushPart& part);
     Result<> sync_active();

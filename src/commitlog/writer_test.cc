@@ -83,26 +83,24 @@ TEST_F(WriterTest, moves_the_mark_durably_before_it_removes) {
                                                     "remove log", "remove idx"}));
 }
 
-TEST_F(WriterTest, cuts_the_file_back_when_a_sync_fails_and_gives_it_up) {
+TEST_F(WriterTest, cuts_the_file_back_when_a_sync_fails) {
     disk.fail({.kind = OperationKind::sync, .path_contains = ".log"});
 
     const auto outcome = writer.flush(a_flush({a_part({}, false)}));
 
     EXPECT_EQ(outcome.parts_done, 0u);
     EXPECT_EQ(outcome.result.error().code, ErrorCode::unavailable);
-    EXPECT_TRUE(outcome.abandon_segment);
     EXPECT_EQ(disk.file_size("p/" + log_name({})), segment_header_bytes);
     EXPECT_EQ(metrics.failures.value(), 1u);
 }
 
-TEST_F(WriterTest, goes_on_with_the_file_when_only_room_was_missing) {
+TEST_F(WriterTest, says_overloaded_when_room_was_missing) {
     disk.fail(
         {.kind = OperationKind::write, .path_contains = ".log", .fault = io::sim::Fault::no_space});
 
     const auto outcome = writer.flush(a_flush({a_part({}, false)}));
 
     EXPECT_EQ(outcome.result.error().code, ErrorCode::overloaded);
-    EXPECT_FALSE(outcome.abandon_segment);
 }
 
 TEST_F(WriterTest, tells_how_many_parts_are_durable_when_a_later_one_fails) {
@@ -112,7 +110,6 @@ TEST_F(WriterTest, tells_how_many_parts_are_durable_when_a_later_one_fails) {
 
     EXPECT_EQ(outcome.parts_done, 1u);
     EXPECT_FALSE(outcome.result.ok());
-    EXPECT_TRUE(outcome.abandon_segment);
 }
 
 TEST_F(WriterTest, leaves_no_file_when_a_segment_cannot_be_created) {

@@ -142,5 +142,39 @@ TEST(FaultLab, a_full_disk_refuses_and_takes_again_when_there_is_room) {
     EXPECT_GT(refused, 0u);
 }
 
+// The second batch of a flush does not fit, so both are refused, and the file cannot be cut back;
+// an event of the same size as the first one's first is then written.
+TEST(FaultLab, what_is_left_of_a_refused_batch_never_joins_a_later_event) {
+    for (std::size_t end = 0; end < end_kinds; ++end) {
+        for (std::uint64_t seed = 0; seed < 50; ++seed) {
+            Random random(seed);
+            History history;
+            commitlog::LogOptions options;
+            LogWorld world(1, a_disk(), options);
+            ASSERT_TRUE(world.open().ok());
+            auto& disk = world.disk();
+            disk.fail({OperationKind::write, ".log", 2, 1, Fault::no_space});
+            if (seed % 2 == 0) disk.fail({OperationKind::truncate, ".log", 0, for_ever});
+            append(world, history, 1, {40}, random, false);
+            append(world, history, 1, {40, 40}, random, false);
+            append(world, history, 1, {5000}, random, false);
+            world.run();
+            ASSERT_EQ(history.batches[1].fate, Fate::refused);
+
+            append(world, history, 1, {40}, random, false);
+            // Before the sync of it, or after.
+            for (auto steps = random.below(4); steps > 0; --steps) world.scheduler().step();
+            auto image = image_of(disk, static_cast<End>(end), random);
+
+            LogWorld again(2, std::move(image), options);
+            ASSERT_TRUE(again.open().ok());
+            const auto reading = again.read_all();
+            ASSERT_TRUE(reading.ok());
+            EXPECT_EQ(check(history, *reading, {.refused_allowed = true}), "")
+                << to_string(static_cast<End>(end)) << ", seed " << seed;
+        }
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::crash
