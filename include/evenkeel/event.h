@@ -8,14 +8,15 @@
 
 namespace evenkeel {
 
-// A view of one stored event. The bytes belong to the batch it was read in and live as long as that.
+// A view of one stored event. The bytes belong to the batch it was read in and live as long as
+// that.
 class Event {
 public:
-    std::int64_t sequence_number = -1;     // dense from 0 in its partition
-    std::int64_t offset = -1;              // byte position in the partition's stream
-    std::int64_t enqueued_time_ms = 0;     // Unix time at which the hub took it; never falls
-    std::string_view partition_key;        // empty if none was given
-    std::span<const std::byte> sections;   // the encoded AMQP sections, as they came
+    std::int64_t sequence_number = -1;    // dense from 0 in its partition
+    std::int64_t offset = -1;             // byte position in the partition's stream
+    std::int64_t enqueued_time_ms = 0;    // Unix time at which the hub took it; never falls
+    std::string_view partition_key;       // empty if none was given
+    std::span<const std::byte> sections;  // the encoded AMQP sections, as they came
 
     // The bytes of the first data section; empty if the event has no such section.
     std::span<const std::byte> body() const;

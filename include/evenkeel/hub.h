@@ -27,8 +27,8 @@
 namespace evenkeel {
 
 struct HubOptions {
-    std::string directory = {};          // made if it does not exist; its parent must
-    bool sync_to_disk = true;            // false: acknowledged events survive the process, not the machine
+    std::string directory = {};  // made if it does not exist; its parent must
+    bool sync_to_disk = true;    // false: acknowledged events survive the process, not the machine
     std::uint64_t segment_bytes_max = std::uint64_t{64} << 20;
     std::size_t event_bytes_max = std::size_t{1} << 20;  // of one event, key included
     std::uint32_t event_hubs_max = 1000;
@@ -42,7 +42,8 @@ struct EventHubOptions {
     std::uint32_t partitions = 4;
     // An event older than this goes with its segment, once that is full. 0: kept for ever.
     std::chrono::milliseconds retention{std::chrono::hours{7 * 24}};
-    std::uint64_t partition_bytes_max = 0;  // oldest segments go when a partition has more; 0: no limit
+    std::uint64_t partition_bytes_max =
+        0;  // oldest segments go when a partition has more; 0: no limit
 };
 
 // What is to change; what is not set stays.
@@ -147,8 +148,8 @@ public:
 
     // The bytes become the body of one event each. A batch goes to one partition, in order, with
     // neighbouring sequence numbers, all or nothing.
-    virtual Result<Receipt> send(std::string_view event_hub, std::span<const std::string_view> bodies,
-                                 Route route) = 0;
+    virtual Result<Receipt> send(std::string_view event_hub,
+                                 std::span<const std::string_view> bodies, Route route) = 0;
     Result<Receipt> send(std::string_view event_hub, std::string_view body, Route route = {}) {
         return send(event_hub, std::span(&body, 1), route);
     }
