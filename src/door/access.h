@@ -3,8 +3,13 @@
 //
 // A rule has a name, up to two keys and rights, for the whole namespace or for one event hub. A
 // token proves knowledge of a key, for a path and everything below it, until it expires.
+//
+// Rules may change while clients are connected: generation() moves then, and whoever keeps claims
+// asks refresh() which of them still hold.
+// Threads: pinned to whoever owns it.
 #pragma once
 
+#include <array>
 #include <chrono>
 #include <optional>
 #include <string>
@@ -13,25 +18,17 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "base/sas.h"
 
 namespace evenkeel::door {
 
-// A key or token: cannot be printed (I24).
-class Secret {
-public:
-    Secret() = default;
-    explicit Secret(std::string text) : text_(std::move(text)) {}
-    const std::string& reveal() const { return text_; }
-    bool empty() const { return text_.empty(); }
-
-private:
-    std::string text_;
-};
+using evenkeel::Secret;
 
 struct Rights {
     bool send = false;
     bool listen = false;
     bool manage = false;
+    bool operator==(const Rights&) const = default;
 };
 
 enum class Right : std::uint8_t { send, listen, manage };
@@ -49,6 +46,15 @@ struct Claim {
     std::string path;  // as path_of() gives it; empty: everything
     Rights rights;
     WallTime expires;
+    std::string hub = {};                     // folded; empty: of every event hub
+    std::string rule = {};                    // empty: not by a key of ours
+    std::array<std::byte, 32> key_hash = {};  // of the key that it was proved with
+};
+
+// What a right is asked for.
+struct Entity {
+    std::string hub;   // folded
+    std::string path;  // the hub's or one below it, as path_of() gives it
 };
 
 class AccessRules {
@@ -60,15 +66,19 @@ public:
     // PLAIN: key name and key.
     Result<Claim> check_key(std::string_view name, std::string_view key) const;
 
+    void replace(std::vector<Rule> rules);
+    std::uint64_t generation() const { return generation_; }
+    // False if the claim's rule or key is gone; otherwise its rights are the rule's of now.
+    bool refresh(Claim& claim) const;
+
 private:
     std::vector<Rule> rules_;
+    std::uint64_t generation_ = 1;
 };
 
-// True if one of the claims allows the right on the path, which is as path_of() gives it.
-bool is_allowed(const std::vector<Claim>& claims, Right right, std::string_view path, WallTime now);
-
-// A token for the path, as a client makes it.
-std::string make_sas(std::string_view path_url, const std::string& key_name, const Secret& key,
-                     WallTime expires);
+// True if one of the claims allows the right on the entity.
+bool is_allowed(const std::vector<Claim>& claims, Right right, const Entity& entity, WallTime now);
+// True if the claim reaches the entity, whatever its rights.
+bool reaches(const Claim& claim, const Entity& entity);
 
 }  // namespace evenkeel::door
