@@ -12,24 +12,18 @@ constexpr std::uint64_t index_file_bytes_max = std::uint64_t{64} << 20;
 
 bool Target::reached_by(const Record& record) const {
     switch (field) {
-        case Field::offset:
-            return record.offset.value >= value;
-        case Field::sequence:
-            return record.sequence.value >= value;
-        case Field::enqueued:
-            return record.enqueued.milliseconds >= value;
+        case Field::offset: return record.offset.value >= value;
+        case Field::sequence: return record.sequence.value >= value;
+        case Field::enqueued: return record.enqueued.milliseconds >= value;
     }
     return true;
 }
 
 bool Target::reached_by(const IndexEntry& entry) const {
     switch (field) {
-        case Field::offset:
-            return entry.offset.value >= value;
-        case Field::sequence:
-            return entry.sequence.value >= value;
-        case Field::enqueued:
-            return entry.enqueued.milliseconds >= value;
+        case Field::offset: return entry.offset.value >= value;
+        case Field::sequence: return entry.sequence.value >= value;
+        case Field::enqueued: return entry.enqueued.milliseconds >= value;
     }
     return true;
 }

@@ -19,10 +19,8 @@ Result<Cursor> Log::seek(const Position& position) const {
     Cursor cursor{start_, start_sequence_, std::nullopt, false, nullptr};
     const Cursor end{visible_, visible_sequence_, std::nullopt, false, nullptr};
     switch (position.kind) {
-        case Position::Kind::earliest:
-            return cursor;
-        case Position::Kind::latest:
-            return end;
+        case Position::Kind::earliest: return cursor;
+        case Position::Kind::latest: return end;
         case Position::Kind::offset:
             if (position.value == -1) return cursor;
             if (position.value < -1 || position.value > now.last_offset.value) {
@@ -63,9 +61,7 @@ void Log::place(Cursor& cursor) {
         if (next.name.base > visible_ || !segments_[index + 1].exists) break;
         bool before = false;
         switch (target.field) {
-            case Target::Field::offset:
-                before = next.name.base.value <= target.value;
-                break;
+            case Target::Field::offset: before = next.name.base.value <= target.value; break;
             case Target::Field::sequence:
                 before = next.name.base_sequence.value <= target.value;
                 break;

@@ -140,16 +140,12 @@ INSTANTIATE_TEST_SUITE_P(Wherever, Seek,
                                          Where::segments_with_index, Where::segments_without_index),
                          [](const auto& test) {
                              switch (test.param) {
-                                 case Where::memory:
-                                     return "in_memory";
-                                 case Where::one_file:
-                                     return "in_one_file";
-                                 case Where::segments:
-                                     return "in_short_segments";
+                                 case Where::memory: return "in_memory";
+                                 case Where::one_file: return "in_one_file";
+                                 case Where::segments: return "in_short_segments";
                                  case Where::segments_with_index:
                                      return "in_segments_with_an_index";
-                                 case Where::segments_without_index:
-                                     break;
+                                 case Where::segments_without_index: break;
                              }
                              return "in_segments_that_lost_their_index";
                          });

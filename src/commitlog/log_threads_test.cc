@@ -167,12 +167,8 @@ TEST(ThreadedLog, retention_rolling_and_readers_run_at_the_same_time) {
                     const auto sequence = random.between(properties.begin_sequence.value,
                                                          properties.last_sequence.value);
                     switch (random.below(3)) {
-                        case 0:
-                            cursor = *on.seek(Position::at_sequence(sequence));
-                            break;
-                        case 1:
-                            cursor = *on.seek(Position::earliest());
-                            break;
+                        case 0: cursor = *on.seek(Position::at_sequence(sequence)); break;
+                        case 1: cursor = *on.seek(Position::earliest()); break;
                         default:
                             cursor = *on.seek(Position::at_time(
                                 properties.last_enqueued.milliseconds - random.between(0, 20)));

@@ -139,12 +139,9 @@ Result<Damage> ColdRead::measure_damage(io::File& file, Offset begin, SequenceNu
 bool ColdRead::matters(const Damage& damage) const {
     if (!target) return true;
     switch (target->field) {
-        case Target::Field::offset:
-            return damage.end.value > target->value;
-        case Target::Field::sequence:
-            return damage.to.value > target->value;
-        case Target::Field::enqueued:
-            return true;  // its times are not known
+        case Target::Field::offset: return damage.end.value > target->value;
+        case Target::Field::sequence: return damage.to.value > target->value;
+        case Target::Field::enqueued: return true;  // its times are not known
     }
     return true;
 }
