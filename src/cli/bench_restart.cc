@@ -1,8 +1,8 @@
 // tidy: no test: run as a real process by the tests of the command line
 //
-// The children talk on stdout, a line each: "filled" when the data have reached their size, "ack
-// PARTITION SEQUENCE" for acknowledged events after that, "ready MILLISECONDS RSS_KIB" when an
-// empty hub is open.
+// The children talk on stdout, a line each: "filled MIB OF" on the way, "ack PARTITION SEQUENCE"
+// for acknowledged events once the data have reached their size; "ready MICROSECONDS RSS_KIB" when
+// an empty hub is open, and "idle PARTITIONS RSS_KIB" when it has partitions.
 #include <algorithm>
 #include <atomic>
 #include <charconv>
@@ -35,6 +35,7 @@ namespace {
 constexpr const char* event_hub = "restart";
 constexpr std::size_t event_bytes = 1024;
 constexpr std::size_t batch_events = 64;
+constexpr std::uint64_t progress_bytes = std::uint64_t{64} << 20;
 constexpr int acknowledgements_under_load = 2000;
 
 // A child process of ours, and the lines that it writes. Killed and waited for at the end.
@@ -80,9 +81,17 @@ Result<Child> Child::start(const std::vector<std::string>& arguments) {
     posix_spawn_file_actions_t actions;
     posix_spawn_file_actions_init(&actions);
     posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
+    // Ctrl-C ends the child at once; we clean up behind it.
+    posix_spawnattr_t attributes;
+    posix_spawnattr_init(&attributes);
+    sigset_t none;
+    sigemptyset(&none);
+    posix_spawnattr_setsigmask(&attributes, &none);
+    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t process = -1;
     const int failed =
-        posix_spawn(&process, "/proc/self/exe", &actions, nullptr, raw.data(), environ);
+        posix_spawn(&process, "/proc/self/exe", &actions, &attributes, raw.data(), environ);
+    posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(ends[1]);
     std::FILE* lines = fdopen(ends[0], "r");
@@ -99,14 +108,24 @@ bool parse(const std::string& line, const char* word, std::int64_t& a, std::int6
     char found[16];
     long long first = 0;
     long long second = 0;
-    // NOLINTNEXTLINE(cert-err34-c): our own child wrote it; what does not match is an error anyway
     if (std::sscanf(line.c_str(), "%15s %lld %lld", found, &first, &second) != 3) return false;
     a = first;
     b = second;
     return std::strcmp(found, word) == 0;
 }
 
-Result<Acknowledged> fill_and_kill(const BenchRestartOptions& options, const std::string& folder) {
+// Takes in an "ack" line; false for any other.
+bool acknowledge(const std::string& line, Acknowledged& acknowledged) {
+    std::int64_t partition = 0;
+    std::int64_t sequence = 0;
+    if (!parse(line, "ack", partition, sequence)) return false;
+    auto& last = acknowledged.last.at(static_cast<std::size_t>(partition));
+    last = std::max(last, sequence);
+    return true;
+}
+
+Result<Acknowledged> fill_and_kill(const BenchRestartOptions& options, const std::string& folder,
+                                   Interrupt& interrupt) {
     const auto bytes = static_cast<std::uint64_t>(options.gib * (std::uint64_t{1} << 30));
     EK_TRY_ASSIGN(auto child, Child::start({"bench", "fill-child", "--data", folder, "--bytes",
                                             std::to_string(bytes), "--partitions",
@@ -116,22 +135,12 @@ Result<Acknowledged> fill_and_kill(const BenchRestartOptions& options, const std
     int count = 0;
     while (count < acknowledgements_under_load) {
         const auto line = child.next_line();
+        if (interrupt.wait(Duration(0))) return Error{ErrorCode::cancelled, "interrupted"};
         if (!line) return Error{ErrorCode::unavailable, "the filling process ended early"};
-        std::int64_t partition = 0;
-        std::int64_t sequence = 0;
-        if (!parse(*line, "ack", partition, sequence)) continue;
-        auto& last = acknowledged.last.at(static_cast<std::size_t>(partition));
-        last = std::max(last, sequence);
-        ++count;
+        if (acknowledge(*line, acknowledged)) ++count;
     }
     child.kill_hard();
-    while (const auto line = child.next_line()) {
-        std::int64_t partition = 0;
-        std::int64_t sequence = 0;
-        if (!parse(*line, "ack", partition, sequence)) continue;
-        auto& last = acknowledged.last.at(static_cast<std::size_t>(partition));
-        last = std::max(last, sequence);
-    }
+    while (const auto line = child.next_line()) acknowledge(*line, acknowledged);
     return acknowledged;
 }
 
@@ -194,22 +203,31 @@ Result<BenchLine> idle(const std::string& folder) {
     if (!line || !parse(*line, "ready", open_us, rss_kib)) {
         return Error{ErrorCode::unavailable, "the idle process did not become ready"};
     }
+    const auto with_partitions = child.next_line();
+    std::int64_t partitions = 0;
+    std::int64_t partitions_rss_kib = 0;
+    if (!with_partitions || !parse(*with_partitions, "idle", partitions, partitions_rss_kib)) {
+        return Error{ErrorCode::unavailable, "the idle process did not make its partitions"};
+    }
     BenchLine result{"idle_hub", 0, 0, "rss_mib <= 30, ready_ms <= 200", true, {}};
     const double rss_mib = static_cast<double>(rss_kib) / 1024;
-    result.met = rss_mib <= 30 && ready_ms <= 200;
+    const double partitions_rss_mib = static_cast<double>(partitions_rss_kib) / 1024;
+    result.met = rss_kib > 0 && partitions_rss_mib <= 30 && ready_ms <= 200;
     result.more = {{"rss_mib", rss_mib},
+                   {"rss_with_partitions_mib", partitions_rss_mib},
+                   {"partitions", static_cast<double>(partitions)},
                    {"ready_ms", ready_ms},
                    {"open_ms", static_cast<double>(open_us) / 1000}};
     return result;
 }
 
 Result<std::vector<BenchLine>> measure(const BenchRestartOptions& options,
-                                       const std::string& folder) {
+                                       const std::string& folder, Interrupt& interrupt) {
     std::vector<BenchLine> lines;
     EK_TRY_ASSIGN(auto empty, idle(folder + "/idle"));
     lines.push_back(std::move(empty));
     fmt::print(stderr, "filling {:.1f} GiB ...\n", options.gib);
-    EK_TRY_ASSIGN(const auto acknowledged, fill_and_kill(options, folder + "/filled"));
+    EK_TRY_ASSIGN(const auto acknowledged, fill_and_kill(options, folder + "/filled", interrupt));
     fmt::print(stderr, "killed; opening again ...\n");
     EK_TRY_ASSIGN(auto again, restart(options, folder + "/filled", acknowledged));
     lines.push_back(std::move(again));
@@ -218,9 +236,12 @@ Result<std::vector<BenchLine>> measure(const BenchRestartOptions& options,
 
 std::int64_t resident_kib() {
     io::system::SystemFiles files;
-    const auto status = io::read_file(files, "/proc/self/status", 1 << 20);
-    if (!status.ok()) return -1;
-    const std::string_view text = as_text(*status);
+    const auto file = files.open("/proc/self/status", io::OpenMode::read);
+    if (!file.ok()) return -1;
+    std::vector<std::byte> status(std::size_t{16} << 10);
+    const auto got = (*file)->read(0, status);
+    if (!got.ok()) return -1;
+    const std::string_view text = as_text(ByteView(status).first(*got));
     const auto at = text.find("VmRSS:");
     if (at == std::string_view::npos) return -1;
     const auto digit = text.find_first_of("0123456789", at);
@@ -262,8 +283,14 @@ private:
     void acknowledged(std::uint32_t partition, const Receipt& receipt) {
         const std::uint64_t stored =
             stored_.fetch_add(batch_events * event_bytes) + batch_events * event_bytes;
-        if (stored < options_.bytes) return;
-        std::string line = fmt::format("ack {} {}\n", partition, receipt.last_sequence_number);
+        std::string line;
+        if (stored >= options_.bytes) {
+            line = fmt::format("ack {} {}\n", partition, receipt.last_sequence_number);
+        } else if (stored % progress_bytes < batch_events * event_bytes) {
+            line = fmt::format("filled {} {}\n", stored >> 20, options_.bytes >> 20);
+        } else {
+            return;
+        }
         if (write(STDOUT_FILENO, line.data(), line.size()) < 0) broken_.count_down();
     }
     void give_up(const Error& error) {
@@ -284,12 +311,14 @@ private:
 }  // namespace
 
 ExitCode bench_restart(const BenchRestartOptions& options) {
+    Interrupt interrupt;
     const auto folder = TemporaryFolder::make(options.data, "bench");
     if (!folder.ok()) {
         return fail("cannot make a folder for the benchmark's data", folder.error(),
                     "--data DIR with a folder that exists and that you may write to");
     }
-    const auto lines = measure(options, (*folder)->path());
+    const auto lines = measure(options, (*folder)->path(), interrupt);
+    if (interrupt.wait(Duration(0))) return ExitCode::interrupted;
     if (!lines.ok()) return fail("the benchmark did not come to its end", lines.error());
     if (options.json) {
         fmt::print("{}", to_json(*lines));
@@ -319,6 +348,13 @@ ExitCode bench_idle_child(const BenchChildOptions& options) {
     if (!hub.ok()) return fail("cannot open the hub in " + options.data, hub.error());
     const auto opened = std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - start);
     fmt::print("ready {} {}\n", opened.count(), resident_kib());
+    std::fflush(stdout);
+    EventHubOptions event_hub_options;
+    event_hub_options.partitions = options.partitions;
+    if (const auto made = (*hub)->create(event_hub, event_hub_options); !made.ok()) {
+        return fail("cannot create an event hub", made.error());
+    }
+    fmt::print("idle {} {}\n", options.partitions, resident_kib());
     std::fflush(stdout);
     // Until the parent goes, or kills us.
     char byte = 0;

@@ -9,6 +9,7 @@
 
 #include <fmt/core.h>
 
+#include "base/log.h"
 #include "base/random.h"
 #include "cli/demo_producer.h"
 #include "cli/demo_reader.h"
@@ -189,8 +190,9 @@ void Demo::run() {
     }
     stop_producers();
     ran_ = clock_.now() - start;
-    view.say(interrupt_.requested() ? "interrupted; reading what was acknowledged ..."
-                                    : "reading what was acknowledged ...");
+    view.finish(clock_.now(), interrupt_.requested()
+                                  ? "interrupted; reading what was acknowledged ..."
+                                  : "reading what was acknowledged ...");
     finish_readers();
 }
 
@@ -292,7 +294,7 @@ ExitCode tell(const Demo& demo, const DemoOptions& options) {
         fail("the stream did not run as it should", *error,
              error->code == ErrorCode::overloaded
                  ? "free some space, or give --data on another disk"
-                 : "look at the messages above");
+                 : "evenkeel demo again; if it stays, look at the device");
         return ExitCode::failed;
     }
     if (!verdict.good()) return ExitCode::failed;
@@ -310,6 +312,8 @@ ExitCode demo(const DemoOptions& options) {
             return ExitCode::failed;
         }
     }
+    // What the disk refuses is in the table and in the verdict; lines of it would tear the table.
+    set_trace_level(TraceLevel::off);
     Demo demo(options, interrupt);
     if (const auto failure = demo.open()) return fail(failure->what, failure->error, failure->hint);
     demo.run();

@@ -7,7 +7,7 @@
 namespace evenkeel::cli {
 namespace {
 
-constexpr Duration back_off = std::chrono::milliseconds(20);
+constexpr Duration back_off_max = std::chrono::seconds(1);
 constexpr Duration give_up_after = std::chrono::seconds(10);
 
 }  // namespace
@@ -53,21 +53,22 @@ void DemoProducer::finish_if_idle() {
 }
 
 void DemoProducer::pump() {
-    const auto batch = static_cast<double>(options_.batch_events);
-    while (!stopping_ && !gave_up_ && !backing_off_ && under_way_ < options_.under_way_max) {
+    while (!stopping_ && !gave_up_ && under_way_ < options_.under_way_max) {
+        const Instant now = loop_.clock().now();
+        if (now < resume_) return pump_later(resume_ - now);
         if (options_.rate > 0) {
-            const Instant now = loop_.clock().now();
             const double seconds = std::chrono::duration<double>(now - started_).count();
             const double due = static_cast<double>(paced_) / options_.rate;
-            if (due > seconds)
+            if (due > seconds) {
                 return pump_later(Duration(static_cast<std::int64_t>((due - seconds) * 1e9)));
+            }
             // Who fell behind by more than a second does not catch up: the rate is a limit.
             if (seconds - due > 1) {
                 started_ = now;
                 paced_ = 0;
             }
         }
-        paced_ += static_cast<std::uint64_t>(batch);
+        paced_ += options_.batch_events;
         send_batch();
     }
 }
@@ -77,7 +78,6 @@ void DemoProducer::pump_later(Duration delay) {
     waiting_ = true;
     loop_.run_after(delay, [this] {
         waiting_ = false;
-        backing_off_ = false;
         pump();
     });
 }
@@ -111,6 +111,7 @@ void DemoProducer::on_done(std::uint32_t partition, std::uint64_t first, Instant
         on_refused(partition, result.error());
     } else {
         last_success_ = answered;
+        back_off_ = back_off_min;
         auto& traffic = traffic_.partitions[partition];
         traffic.durable.add(options_.batch_events);
         traffic.acknowledged_after.observe(answered - sent);
@@ -131,8 +132,10 @@ void DemoProducer::on_refused(std::uint32_t partition, const Error& error) {
         traffic_.failed = true;
         return;
     }
-    backing_off_ = true;
-    pump_later(back_off);
+    const Instant now = loop_.clock().now();
+    if (now < resume_) return;  // refused together with others
+    resume_ = now + back_off_;
+    back_off_ = std::min(back_off_ * 2, back_off_max);
 }
 
 }  // namespace evenkeel::cli

@@ -48,6 +48,8 @@ public:
     const Results& results() const { return results_; }
 
 private:
+    static constexpr Duration back_off_min = std::chrono::milliseconds(20);
+
     void pump();
     void send_batch();
     void on_done(std::uint32_t partition, std::uint64_t first, Instant sent, Instant answered,
@@ -69,7 +71,8 @@ private:
     Instant last_success_;
     std::size_t under_way_ = 0;
     bool waiting_ = false;  // a timer will pump
-    bool backing_off_ = false;
+    Instant resume_;        // nothing is sent before: the hub has refused something
+    Duration back_off_ = back_off_min;
     bool gave_up_ = false;
     bool stopping_ = false;
     Task stopped_;

@@ -9,8 +9,13 @@ namespace evenkeel::cli {
 namespace {
 
 constexpr Duration between_tables = std::chrono::seconds(1);
+// A shorter time says little about a rate.
+constexpr Duration worth_a_rate = std::chrono::milliseconds(300);
 constexpr Duration between_lines = std::chrono::seconds(5);
-constexpr int rows_beside_partitions = 6;
+constexpr int rows_beside_partitions = 8;
+// A line that the terminal wraps cannot be drawn over.
+constexpr int columns_min = 80;
+constexpr std::size_t column_width = 9;
 
 std::string rate(std::uint64_t now, std::uint64_t before, double seconds) {
     return with_commas(static_cast<std::uint64_t>(static_cast<double>(now - before) / seconds));
@@ -26,6 +31,7 @@ DemoView::DemoView(const Traffic& traffic, std::optional<Duration> duration, Ins
     : traffic_(traffic),
       duration_(duration),
       start_(start),
+      as_table_(terminal_.is_terminal && terminal_.columns >= columns_min),
       before_(traffic.partitions.size()),
       shown_(start) {}
 
@@ -39,14 +45,17 @@ void DemoView::Snapshot::add(const PartitionTraffic& traffic) {
 }
 
 void DemoView::show(Instant now) {
-    if (now - shown_ < (terminal_.is_terminal ? between_tables : between_lines)) return;
+    if (now - shown_ >= (as_table_ ? between_tables : between_lines)) draw(now);
+}
+
+void DemoView::draw(Instant now) {
     std::vector<Snapshot> partitions(traffic_.partitions.size());
     Snapshot total;
     for (std::size_t i = 0; i < partitions.size(); ++i) {
         partitions[i].add(traffic_.partitions[i]);
         total.add(traffic_.partitions[i]);
     }
-    if (terminal_.is_terminal) {
+    if (as_table_) {
         show_table(partitions, total, now);
     } else {
         show_line(total, now);
@@ -57,8 +66,10 @@ void DemoView::show(Instant now) {
     shown_ = now;
 }
 
-void DemoView::say(const std::string& text) {
-    lines_shown_ = 0;
+void DemoView::finish(Instant now, const std::string& text) {
+    // Over the "^C" that the terminal wrote.
+    if (terminal_.is_terminal) fmt::print(stderr, "\r");
+    if (now - shown_ >= worth_a_rate) draw(now);
     fmt::print(stderr, "{}\n", text);
 }
 
@@ -80,7 +91,8 @@ std::vector<std::string> DemoView::row(const std::string& name, const Snapshot& 
 
 void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time) {
     const double seconds = std::chrono::duration<double>(time - shown_).count();
-    Table table({"PARTITION", "SENT/s", "DURABLE", "READ/s", "LAG", "ACK p50", "ACK p99"});
+    Table table({"PARTITION", "SENT/s", "DURABLE", "READ/s", "LAG", "ACK p50", "ACK p99"},
+                column_width);
     // Only the sum where there is no room for all.
     if (static_cast<int>(now.size()) + rows_beside_partitions <= terminal_.rows) {
         for (std::size_t i = 0; i < now.size(); ++i) {
@@ -89,6 +101,7 @@ void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& tota
     }
     table.add(row("all", total, total_before_, seconds));
     auto lines = table.lines(terminal_);
+    lines.insert(lines.begin(), "");
     lines.back() = painted(terminal_, Paint::strong, lines.back());
     lines.push_back(footer(total, time));
     // Up to where the table before began; each line ends by clearing what was behind it.

@@ -17,9 +17,10 @@ public:
     // `duration` is how long the demo will run, if that is known.
     DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start);
 
+    // When it is time again.
     void show(Instant now);
-    // One line below the table, which stays: what happens now.
-    void say(const std::string& text);
+    // The last time; below it, one line that says what happens now.
+    void finish(Instant now, const std::string& text);
 
 private:
     struct Snapshot {
@@ -33,6 +34,7 @@ private:
 
     std::vector<std::string> row(const std::string& name, const Snapshot& now,
                                  const Snapshot& before, double seconds) const;
+    void draw(Instant now);
     void show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time);
     void show_line(const Snapshot& total, Instant time);
     std::string footer(const Snapshot& total, Instant time) const;
@@ -41,6 +43,7 @@ private:
     const std::optional<Duration> duration_;
     const Instant start_;
     const Terminal terminal_ = terminal_of(stderr);
+    const bool as_table_;
     std::vector<Snapshot> before_;
     Snapshot total_before_;
     Instant shown_;

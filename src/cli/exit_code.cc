@@ -8,25 +8,19 @@ namespace evenkeel::cli {
 
 ExitCode exit_code(ErrorCode code) {
     switch (code) {
-        case ErrorCode::invalid_argument:
-            return ExitCode::wrong_usage;
-        case ErrorCode::not_found:
-            return ExitCode::not_found;
+        case ErrorCode::invalid_argument: return ExitCode::wrong_usage;
+        case ErrorCode::not_found: return ExitCode::not_found;
         case ErrorCode::already_exists:
-        case ErrorCode::conflict:
-            return ExitCode::conflict;
-        case ErrorCode::fenced:
-            return ExitCode::not_allowed;
-        case ErrorCode::timed_out:
-            return ExitCode::cannot_reach;
+        case ErrorCode::conflict: return ExitCode::conflict;
+        case ErrorCode::fenced: return ExitCode::not_allowed;
+        case ErrorCode::timed_out: return ExitCode::cannot_reach;
         // A disk that does not take or give its bytes; no command talks to another machine yet.
         case ErrorCode::overloaded:
         case ErrorCode::unavailable:
         case ErrorCode::unsupported:
         case ErrorCode::cancelled:
         case ErrorCode::handler_failed:
-        case ErrorCode::corrupt:
-            return ExitCode::failed;
+        case ErrorCode::corrupt: return ExitCode::failed;
     }
     return ExitCode::failed;
 }

@@ -124,7 +124,8 @@ void add_demo(CLI::App& app, Commands& commands) {
     command->footer(demo_examples);
     command->add_option("--for", commands.demo_for, "Stop after this time; without it, with Ctrl-C")
         ->check(a_duration);
-    command->add_option("--data", options.data,
+    command
+        ->add_option("--data", options.data,
                      "Keep the hub's data in this folder; without it, in a temporary one")
         ->type_name("DIR");
     command->add_option("--hub", options.event_hub, "Name of the event hub")->capture_default_str();
@@ -140,7 +141,8 @@ void add_demo(CLI::App& app, Commands& commands) {
     command->add_option("--batch", options.batch_events, "Events a producer sends at a time")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
-    command->add_option("--rate", options.rate,
+    command
+        ->add_option("--rate", options.rate,
                      "Events a second of all producers together; 0: as fast as it goes")
         ->check(CLI::Range(0, 1'000'000'000))
         ->capture_default_str();

@@ -1,6 +1,7 @@
 #include "cli/terminal.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstdlib>
 
 #include <sys/ioctl.h>
@@ -56,18 +57,10 @@ std::string painted(const Terminal& terminal, Paint paint, std::string_view text
     if (!terminal.colour) return std::string(text);
     const char* code = "";
     switch (paint) {
-        case Paint::strong:
-            code = "1";
-            break;
-        case Paint::quiet:
-            code = "2";
-            break;
-        case Paint::good:
-            code = "1;32";
-            break;
-        case Paint::bad:
-            code = "1;31";
-            break;
+        case Paint::strong: code = "1"; break;
+        case Paint::quiet: code = "2"; break;
+        case Paint::good: code = "1;32"; break;
+        case Paint::bad: code = "1;31"; break;
     }
     return fmt::format("\x1b[{}m{}\x1b[0m", code, text);
 }
@@ -107,7 +100,7 @@ std::string minutes_text(std::int64_t seconds) {
 }
 
 std::string bar(const Terminal& terminal, double part, int cells) {
-    const auto full = static_cast<int>(std::clamp(part, 0.0, 1.0) * cells + 0.5);
+    const auto full = static_cast<int>(std::lround(std::clamp(part, 0.0, 1.0) * cells));
     std::string text;
     for (int cell = 0; cell < cells; ++cell) {
         if (terminal.utf8) {
@@ -122,7 +115,7 @@ std::string bar(const Terminal& terminal, double part, int cells) {
 std::vector<std::string> Table::lines(const Terminal& terminal) const {
     std::vector<std::size_t> widths;
     for (const auto& row : rows_) {
-        widths.resize(std::max(widths.size(), row.size()));
+        widths.resize(std::max(widths.size(), row.size()), column_width_min_);
         for (std::size_t i = 0; i < row.size(); ++i) widths[i] = std::max(widths[i], width(row[i]));
     }
     std::vector<std::string> lines;
@@ -130,7 +123,7 @@ std::vector<std::string> Table::lines(const Terminal& terminal) const {
         std::string line = "  ";
         for (std::size_t i = 0; i < row.size(); ++i) {
             const std::string blanks(widths[i] - width(row[i]), ' ');
-            if (i > 0) line += "   ";
+            if (i > 0) line += "  ";
             line += i == 0 ? row[i] + blanks : blanks + row[i];
         }
         while (line.ends_with(' ')) line.pop_back();

@@ -37,15 +37,19 @@ std::string bar(const Terminal& terminal, double part, int cells);
 // Columns wide enough for what is in them; the first one to the left, the others to the right.
 class Table {
 public:
-    explicit Table(std::vector<std::string> header) { rows_.push_back(std::move(header)); }
+    explicit Table(std::vector<std::string> header, std::size_t column_width_min = 0)
+        : column_width_min_(column_width_min) {
+        rows_.push_back(std::move(header));
+    }
     void add(std::vector<std::string> row) { rows_.push_back(std::move(row)); }
 
-    // One line a row. `header` says how the first one is painted.
+    // One line a row, the header painted quietly.
     std::vector<std::string> lines(const Terminal& terminal) const;
     // The same without alignment, for programs.
     std::string tab_separated() const;
 
 private:
+    const std::size_t column_width_min_;
     std::vector<std::vector<std::string>> rows_;
 };
 

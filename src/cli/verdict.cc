@@ -6,7 +6,7 @@ namespace evenkeel::cli {
 namespace {
 
 std::string line(std::string_view name, std::string_view value, std::string_view remark) {
-    std::string text = fmt::format("  {:<13}{:>16}", name, value);
+    std::string text = fmt::format("  {:<13}{:>13}", name, value);
     return remark.empty() ? text : text + "   " + std::string(remark);
 }
 
@@ -29,11 +29,10 @@ std::vector<std::string> lines(const Verdict& verdict, const Terminal& terminal)
     if (verdict.refused > 0) {
         lines.push_back(line("refused", with_commas(verdict.refused), "not stored, and told so"));
     }
-    lines.push_back(
-        line("durable", with_commas(verdict.durable),
-             fmt::format("{}/s for {:.1f} s; acknowledged after p50 {}, p99 {}", with_commas(rate),
-                         verdict.seconds, milliseconds_text(verdict.ack_p50_ms),
-                         milliseconds_text(verdict.ack_p99_ms))));
+    lines.push_back(line(
+        "durable", with_commas(verdict.durable),
+        fmt::format("{}/s for {:.1f} s; ack p50 {}, p99 {}", with_commas(rate), verdict.seconds,
+                    milliseconds_text(verdict.ack_p50_ms), milliseconds_text(verdict.ack_p99_ms))));
     lines.push_back(line("read", with_commas(verdict.handled), ""));
     lines.push_back(fault(terminal, "lost", verdict.lost));
     lines.push_back(fault(terminal, "out of order", verdict.out_of_order));

@@ -1,0 +1,107 @@
+// tidy: no test: run as a process by the interop tests
+#include "cli/dev.h"
+
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "base/clock.h"
+#include "cli/interrupt.h"
+#include "cli/server.h"
+#include "cli/temporary_folder.h"
+#include "cli/terminal.h"
+#include "io/system/files.h"
+
+namespace evenkeel::cli {
+namespace {
+
+// The emulator's, known to every tutorial: for development only.
+constexpr const char* key_name = "RootManageSharedAccessKey";
+constexpr const char* key_value = "SAS_KEY_VALUE";
+
+Result<EventHubWish> parse_wish(const std::string& text) {
+    EventHubWish wish;
+    const auto colon = text.rfind(':');
+    wish.name = text.substr(0, colon);
+    if (colon != std::string::npos) {
+        const std::string count = text.substr(colon + 1);
+        const char* const end = count.data() + count.size();
+        const auto parsed = std::from_chars(count.data(), end, wish.options.partitions);
+        if (parsed.ec != std::errc() || parsed.ptr != end) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("'{}' is not NAME or NAME:PARTITIONS", text)};
+        }
+    }
+    return wish;
+}
+
+void show(Server& server, const DevOptions& options, const std::string& data,
+          std::int64_t ready_ms) {
+    const Terminal terminal = terminal_of(stdout);
+    const auto port = server.amqp().port;
+    const std::string endpoint = port == 5672 ? "localhost" : fmt::format("localhost:{}", port);
+    fmt::print("{}   data {} ({})   ready in {} ms\n\n",
+               painted(terminal, Paint::strong, "Evenkeel " EVENKEEL_VERSION), data,
+               options.ephemeral ? "forgotten at the end" : "kept", ready_ms);
+    fmt::print("  AMQP   amqp://{}   plain; SDKs with UseDevelopmentEmulator=true\n\n", endpoint);
+    fmt::print("  Connection string\n");
+    fmt::print(
+        "  Endpoint=sb://{};SharedAccessKeyName={};SharedAccessKey={};"
+        "UseDevelopmentEmulator=true;\n\n",
+        endpoint, key_name, key_value);
+    for (const auto& info : server.event_hubs()) {
+        std::string groups;
+        for (const auto& group : info.groups) groups += (groups.empty() ? "" : ", ") + group;
+        fmt::print("  Hub    {} ({} partitions)   groups {}\n", info.name, info.options.partitions,
+                   groups);
+    }
+    if (options.accept_any_token) {
+        fmt::print("\n  Tokens of type jwt are NOT checked (--accept-any-token).\n");
+    }
+    fmt::print("\nCtrl-C stops.{}\n",
+               options.ephemeral ? "" : " Events are kept; use --ephemeral to forget them.");
+    std::fflush(stdout);
+}
+
+}  // namespace
+
+ExitCode dev(const DevOptions& options) {
+    Interrupt interrupt;
+    const SystemClock clock;
+    const Instant started = clock.now();
+    std::unique_ptr<TemporaryFolder> temporary;
+    ServerOptions wanted;
+    wanted.hub.directory = options.data;
+    if (options.ephemeral) {
+        auto made = TemporaryFolder::make("", "dev");
+        if (!made.ok()) return fail("dev: no temporary folder", made.error());
+        temporary = std::move(*made);
+        wanted.hub.directory = temporary->path() + "/hub";
+    }
+    wanted.amqp = {options.address, options.port};
+    wanted.rules = {{key_name, "", door::Secret(key_value), {}, {true, true, true}}};
+    wanted.door.accept_any_token = options.accept_any_token;
+    for (const auto& text : options.event_hubs) {
+        auto wish = parse_wish(text);
+        if (!wish.ok()) return wrong_usage(wish.error().detail, "evenkeel dev --help");
+        wanted.event_hubs.push_back(std::move(*wish));
+    }
+    auto server = Server::open(std::move(wanted));
+    if (!server.ok()) {
+        return fail("the hub did not start", server.error(),
+                    "another port is chosen with --port, another folder with --data");
+    }
+    const auto ready = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - started);
+    show(**server, options, options.ephemeral ? "temporary" : options.data, ready.count());
+    if (!options.ready_file.empty()) {
+        io::system::SystemFiles files;
+        const std::string json = fmt::format("{{\"amqp_port\":{}}}\n", (*server)->amqp().port);
+        const auto written = io::replace_file(files, options.ready_file, as_bytes(json));
+        if (!written.ok()) return fail("the ready file was not written", written.error());
+    }
+    while (!interrupt.wait(std::chrono::hours(1))) {
+    }
+    return ExitCode::done;
+}
+
+}  // namespace evenkeel::cli

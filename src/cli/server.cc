@@ -1,0 +1,126 @@
+// tidy: no test: run as a process by the interop and command tests
+#include "cli/server.h"
+
+#include <fmt/core.h>
+
+#include "base/metrics.h"
+#include "base/mutex.h"
+#include "hub/namespace.h"
+#include "io/system/files.h"
+#include "io/system/loop.h"
+#include "io/system/network.h"
+
+namespace evenkeel::cli {
+namespace {
+
+using io::system::LoopThread;
+using io::system::run_and_wait;
+using io::system::WorkerThread;
+
+// Runs a call that answers through a callback on the loop, and waits for the answer.
+template <typename Start>
+Result<> wait_for(LoopThread& loop, Start start) {
+    Mutex mutex;
+    Condition condition;
+    std::optional<Result<>> answer;
+    loop.post([&] {
+        start([&](Result<> result) {
+            const Lock lock(mutex);
+            answer = std::move(result);
+            condition.notify_all();
+        });
+    });
+    const Lock lock(mutex);
+    while (!answer) condition.wait(mutex);
+    return std::move(*answer);
+}
+
+}  // namespace
+
+struct Server::State {
+    State() : log_metrics(metrics), loop("loop/0"), metadata("meta/0"), reads("read/0") {}
+
+    Result<> make(const EventHubWish& wish) {
+        auto made = wait_for(loop, [&](hub::Namespace::Done done) {
+            hubs->create(wish.name, wish.options, std::move(done));
+        });
+        if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
+        for (const auto& group : wish.groups) {
+            made = wait_for(loop, [&](hub::Namespace::Done done) {
+                hubs->create_group(wish.name, group, std::move(done));
+            });
+            if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
+        }
+        return {};
+    }
+
+    io::system::SystemFiles files;
+    Metrics metrics;
+    commitlog::LogMetrics log_metrics;
+    LoopThread loop;
+    WorkerThread metadata;
+    WorkerThread reads;
+    std::vector<std::unique_ptr<WorkerThread>> disks;
+    std::unique_ptr<io::system::SystemNetwork> network;
+    std::unique_ptr<hub::Namespace> hubs;
+    std::unique_ptr<door::Door> door;
+    io::Endpoint amqp;
+};
+
+Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
+    auto state = std::make_unique<State>();
+    std::vector<io::Executor*> disks;
+    for (std::uint32_t i = 0; i < std::max<std::uint32_t>(1, options.hub.disk_threads); ++i) {
+        state->disks.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
+        disks.push_back(state->disks.back().get());
+    }
+    EK_TRY_ASSIGN(state->hubs, hub::Namespace::open({state->files, state->loop, disks,
+                                                     state->metadata, state->log_metrics},
+                                                    options.hub));
+    state->network = std::make_unique<io::system::SystemNetwork>(state->loop);
+    state->door =
+        std::make_unique<door::Door>(state->loop, state->reads, *state->network, *state->hubs,
+                                     door::AccessRules(options.rules), options.door);
+    EK_TRY_ASSIGN(state->amqp, state->door->listen(options.amqp));
+    state->hubs->start();
+    state->loop.start();
+    std::unique_ptr<Server> server(new Server(std::move(state)));
+    for (const auto& wish : options.event_hubs) EK_TRY(server->state_->make(wish));
+    return server;
+}
+
+Server::~Server() {
+    State& state = *state_;
+    (void)wait_for(state.loop, [&](auto done) {
+        state.door->stop([&state, done = std::move(done)]() mutable {
+            state.hubs->close([done = std::move(done)]() mutable { done({}); });
+        });
+    });
+    state.reads.finish();
+    state.metadata.finish();
+    state.disks.clear();
+    state.loop.stop();
+}
+
+const io::Endpoint& Server::amqp() const {
+    return state_->amqp;
+}
+
+std::vector<EventHubInfo> Server::event_hubs() {
+    std::vector<EventHubInfo> all;
+    run_and_wait(state_->loop, [&] {
+        for (const auto* record : state_->hubs->list()) {
+            EventHubInfo info;
+            info.name = record->name;
+            info.options.partitions = record->partitions;
+            info.groups = record->groups;
+            info.groups.insert(info.groups.begin(), "$Default");
+            all.push_back(std::move(info));
+        }
+    });
+    return all;
+}
+
+}  // namespace evenkeel::cli
