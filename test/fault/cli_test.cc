@@ -1,0 +1,172 @@
+// The command line as its users meet it: what it writes, and how it ends.
+#include <signal.h>
+
+#include "base/bytes.h"
+#include "fault/process.h"
+#include "io/system/files.h"
+#include "support/temporary_directory.h"
+
+namespace evenkeel::fault {
+namespace {
+
+Outcome evenkeel(std::vector<std::string> arguments) {
+    arguments.insert(arguments.begin(), EVENKEEL_PROGRAM);
+    return run_to_end(arguments);
+}
+
+std::string content(const std::string& path) {
+    io::system::SystemFiles files;
+    const auto bytes = io::read_file(files, path, 1 << 20);
+    return bytes.ok() ? std::string(as_text(*bytes)) : to_string(bytes.error());
+}
+
+bool has(const std::string& text, const std::string& part) {
+    return text.find(part) != std::string::npos;
+}
+
+TEST(CommandLine, tells_its_version) {
+    const auto outcome = evenkeel({"--version"});
+
+    EXPECT_EQ(outcome.exit_code, 0);
+    EXPECT_TRUE(outcome.output.starts_with("evenkeel ")) << outcome.output;
+}
+
+TEST(CommandLine, helps_with_examples_for_each_command) {
+    for (const auto& arguments : {std::vector<std::string>{"--help"},
+                                  {"demo", "--help"},
+                                  {"bench", "--help"},
+                                  {"bench", "log", "--help"}}) {
+        const auto outcome = evenkeel(arguments);
+
+        EXPECT_EQ(outcome.exit_code, 0);
+        EXPECT_TRUE(has(outcome.output, "Examples:")) << outcome.output;
+        EXPECT_EQ(outcome.errors, "");
+        EXPECT_FALSE(has(outcome.output, "child")) << "what is not for people is shown to them";
+    }
+}
+
+TEST(CommandLine, ends_with_2_and_a_hint_when_it_is_used_wrongly) {
+    struct Case {
+        std::vector<std::string> arguments;
+        std::string expected;
+    };
+    for (const auto& [arguments, expected] : {
+             Case{{}, "--help"},
+             Case{{"dmo"}, "did you mean demo?"},
+             Case{{"demo", "--partition", "3"}, "did you mean --partitions?"},
+             Case{{"demo", "--for", "10"}, "'10' is not a time"},
+             Case{{"demo", "--for", "-3s"}, "is not a time"},
+             Case{{"demo", "--partitions", "0"}, "--partitions"},
+             Case{{"demo", "--event-bytes", "7"}, "--event-bytes"},
+             Case{{"bench"}, "--help"},
+             Case{{"bench", "log", "-o", "xml"}, "table"},
+         }) {
+        const auto outcome = evenkeel(arguments);
+
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+        EXPECT_TRUE(has(outcome.errors, expected)) << outcome.errors;
+        EXPECT_EQ(outcome.output, "");
+    }
+}
+
+TEST(Demo, ends_with_a_good_verdict_and_writes_it_as_json) {
+    const test::TemporaryDirectory directory;
+    const std::string file = directory.path() + "/verdict.json";
+
+    const auto outcome = evenkeel({"demo", "--for", "1s", "--rate", "20000", "--json", file});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors << outcome.output;
+    EXPECT_TRUE(has(outcome.output, "VERDICT")) << outcome.output;
+    const std::string json = content(file);
+    EXPECT_TRUE(has(json, "\"lost\": 0,")) << json;
+    EXPECT_TRUE(has(json, "\"out_of_order\": 0,")) << json;
+    EXPECT_TRUE(has(json, "\"handled\": ")) << json;
+    EXPECT_FALSE(has(json, "\"sent\": 0,")) << json;
+}
+
+TEST(Demo, goes_on_in_the_same_folder_with_more_partitions) {
+    const test::TemporaryDirectory directory;
+    const std::string data = directory.path() + "/data";
+
+    for (const char* partitions : {"2", "4"}) {
+        const auto outcome = evenkeel({"demo", "--for", "200ms", "--rate", "10000", "--data", data,
+                                       "--partitions", partitions});
+
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.errors << outcome.output;
+    }
+}
+
+TEST(Demo, ends_with_a_verdict_and_130_when_it_is_interrupted) {
+    Process process({EVENKEEL_PROGRAM, "demo", "--rate", "10000", "--json", "-"});
+    char first_words[8];
+    ASSERT_TRUE(process.read_errors(first_words, sizeof first_words));
+
+    process.signal(SIGINT);
+
+    const std::string output = process.rest_of_output();
+    EXPECT_TRUE(has(output, "\"interrupted\": true")) << output;
+    EXPECT_TRUE(has(output, "\"lost\": 0,")) << output;
+    const Ended ended = process.wait();
+    EXPECT_TRUE(ended.exited);
+    EXPECT_EQ(ended.code, 130);
+}
+
+TEST(Demo, says_what_to_do_when_the_folder_cannot_be_written) {
+    const auto outcome = evenkeel({"demo", "--for", "1s", "--data", "/dev/null/data"});
+
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "/dev/null/data")) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "try: --data")) << outcome.errors;
+    EXPECT_EQ(outcome.output, "");
+}
+
+TEST(Demo, finds_out_at_once_that_the_verdict_cannot_be_written) {
+    const auto outcome = evenkeel({"demo", "--json", "/no/such/folder/verdict.json"});
+
+    EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "/no/such/folder/verdict.json")) << outcome.errors;
+}
+
+TEST(Demo, ends_with_6_when_another_process_has_the_folder) {
+    const test::TemporaryDirectory directory;
+    const std::string data = directory.path() + "/data";
+    Process first({EVENKEEL_PROGRAM, "demo", "--rate", "1000", "--data", data});
+    char first_words[8];
+    ASSERT_TRUE(first.read_errors(first_words, sizeof first_words));
+
+    const auto second = evenkeel({"demo", "--for", "1s", "--data", data});
+
+    EXPECT_EQ(second.exit_code, 6) << second.errors;
+    EXPECT_TRUE(has(second.errors, std::to_string(first.id()))) << second.errors;
+    first.signal(SIGINT);
+    EXPECT_EQ(first.wait().code, 130);
+}
+
+TEST(Bench, gives_for_each_line_what_it_reached_and_what_the_device_would) {
+    const test::TemporaryDirectory directory;
+
+    const auto outcome =
+        evenkeel({"bench", "log", "-o", "json", "--only", "single_append", "--seconds", "0.1",
+                  "--rounds", "1", "--data", directory.path()});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    for (const char* key : {"events_per_second", "limit_per_second", "ratio", "events_per_sync"}) {
+        EXPECT_TRUE(has(outcome.output, key)) << outcome.output;
+    }
+    io::system::SystemFiles files;
+    EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
+}
+
+TEST(Bench, restarts_after_a_kill_and_reads_what_was_acknowledged) {
+    const test::TemporaryDirectory directory;
+
+    const auto outcome = evenkeel({"bench", "restart", "-o", "json", "--gib", "0.02",
+                                   "--partitions", "4", "--data", directory.path()});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(has(outcome.output, "\"restart_after_sigkill\"")) << outcome.output;
+    EXPECT_TRUE(has(outcome.output, "\"rss_mib\"")) << outcome.output;
+}
+
+}  // namespace
+}  // namespace evenkeel::fault
