@@ -46,7 +46,7 @@ bool take_incarnation(const json::value& value, commitlog::Incarnation& to) {
 // A durable file whose name is not durable yet, in the place of one that a crash may have left.
 Result<> write_anew(io::FileSystem& files, const std::string& path, ByteView content) {
     const auto removed = files.remove(path);
-    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
+    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed.error();
     EK_TRY_ASSIGN(const auto file, files.open(path, io::OpenMode::create));
     EK_TRY(file->write(0, content));
     return file->sync();

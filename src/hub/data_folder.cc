@@ -52,7 +52,7 @@ Result<bool> look_before_touching(io::FileSystem& files, const std::string& dire
 
 Result<> make_if_missing(io::FileSystem& files, const std::string& path) {
     const auto made = files.make_directory(path);
-    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
+    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made.error();
     return {};
 }
 
@@ -105,8 +105,9 @@ Result<> finish_what_was_begun(io::FileSystem& files, const std::string& directo
 // The name of a folder that was made here, or by one who came this far, must last as well.
 Result<> make_lasting_folder(io::FileSystem& files, const std::string& directory) {
     const auto made = files.make_directory(directory);
-    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
-    const auto slash = directory.rfind('/');
+    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made.error();
+    // "a/b/" lies in "a" as "a/b" does.
+    const auto slash = directory.rfind('/', directory.find_last_not_of('/'));
     const std::string parent = slash == std::string::npos ? "." : directory.substr(0, slash);
     const auto synced = files.sync_directory(parent.empty() ? "/" : parent);
     // A folder that was there may lie where we may not look.

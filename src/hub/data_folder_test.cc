@@ -96,7 +96,8 @@ TEST(DataFolder, asks_for_its_name_and_its_parent) {
 
 TEST(DataFolder, lasts_from_the_moment_it_is_open) {
     Random random(test::test_seed());
-    for (const std::string& path : {folder, "/" + folder, std::string("a/b")}) {
+    for (const std::string& path :
+         {folder, "/" + folder, std::string("a/b"), std::string("a/b/")}) {
         Disk disk;
         make_folder(disk, "a");
         ASSERT_TRUE(disk.sync_directory("").ok());

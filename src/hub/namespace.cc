@@ -285,7 +285,7 @@ Result<> Namespace::remove_folder(Catalogue& catalogue,
                                   const commitlog::Incarnation& incarnation) const {
     const auto removed =
         io::remove_tree(context_.files, event_hub_path(options_.directory, incarnation));
-    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
+    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed.error();
     EK_TRY(context_.files.sync_directory(options_.directory + "/hubs"));
     // A name that stays behind on disk does no harm: there is nothing left to remove.
     std::erase(catalogue.removing, incarnation);
