@@ -6,6 +6,15 @@
 
 namespace evenkeel::door {
 
+std::string printable(std::string_view text) {
+    constexpr std::size_t bytes_max = 300;
+    std::string result(text.substr(0, bytes_max));
+    for (char& c : result) {
+        if (c < ' ' || c > '~') c = '?';
+    }
+    return result;
+}
+
 amqp::Condition condition_of(const Error& error) {
     const auto with = [&](std::string_view name) {
         return amqp::Condition{std::string(name), error.detail};
@@ -29,14 +38,18 @@ amqp::Condition condition_of(const Error& error) {
 
 amqp::Condition entity_not_found(std::string_view address) {
     return {std::string(amqp::condition::not_found),
-            fmt::format("The messaging entity '{}' could not be found.", address)};
+            fmt::format("The messaging entity '{}' could not be found.", printable(address))};
+}
+
+amqp::Condition hub_missing(const Error& error, std::string_view address) {
+    return error.code == ErrorCode::not_found ? entity_not_found(address) : condition_of(error);
 }
 
 amqp::Condition claim_missing(std::string_view claim, std::string_view address) {
     return {std::string(amqp::condition::unauthorized),
             fmt::format("Unauthorized access. '{}' claim(s) are required to perform this "
                         "operation. Resource: '{}'.",
-                        claim, address)};
+                        claim, printable(address))};
 }
 
 amqp::Condition invalid_partition(std::string_view partition, std::string_view hub) {
@@ -44,7 +57,13 @@ amqp::Condition invalid_partition(std::string_view partition, std::string_view h
             fmt::format("The specified partition is invalid for an EventHub partition sender or "
                         "receiver. It should be between 0 and one less than the number of "
                         "partitions of '{}'; it is '{}'.",
-                        hub, partition)};
+                        printable(hub), printable(partition))};
+}
+
+amqp::Condition throttled() {
+    return {std::string(vendor::server_busy),
+            "The request was terminated because the namespace is being throttled. Error code : "
+            "50002. Please wait 4 seconds and try again."};
 }
 
 std::string tracking(std::string_view entity, WallTime now) {
@@ -52,7 +71,7 @@ std::string tracking(std::string_view entity, WallTime now) {
     secure_bytes(id);
     std::string text;
     for (const std::byte byte : id) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    return fmt::format(" TrackingId:{}, SystemTracker:{}, Timestamp:{}", text, entity,
+    return fmt::format(" TrackingId:{}, SystemTracker:{}, Timestamp:{}", text, printable(entity),
                        to_string(now));
 }
 

@@ -16,15 +16,25 @@ inline constexpr std::string_view argument_error = "com.microsoft:argument-error
                                   server_busy = "com.microsoft:server-busy",
                                   timeout = "com.microsoft:timeout",
                                   auth_failed = "com.microsoft:auth-failed",
-                                  entity_disabled = "com.microsoft:entity-disabled";
+                                  entity_disabled = "com.microsoft:entity-disabled",
+                                  epoch_stolen = "com.microsoft:producer-epoch-stolen",
+                                  out_of_order = "com.microsoft:out-of-order-sequence";
 }  // namespace vendor
+
+// What a client sent, for a text that goes back to it: at most 300 bytes, others than printable
+// ASCII replaced, since a description must be good UTF-8 whatever the client wrote.
+std::string printable(std::string_view text);
 
 // The condition for an error of the hub.
 amqp::Condition condition_of(const Error& error);
 
 amqp::Condition entity_not_found(std::string_view address);
+// Why an event hub was not found: it is not there, or the hub is closing.
+amqp::Condition hub_missing(const Error& error, std::string_view address);
 amqp::Condition claim_missing(std::string_view claim, std::string_view address);
 amqp::Condition invalid_partition(std::string_view partition, std::string_view hub);
+
+amqp::Condition throttled();
 
 // " TrackingId:…, SystemTracker:…, Timestamp:…": what people search their logs for.
 std::string tracking(std::string_view entity, WallTime now);

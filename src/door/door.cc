@@ -1,5 +1,7 @@
 #include "door/door.h"
 
+#include <fmt/core.h>
+
 #include "base/log.h"
 
 namespace evenkeel::door {
@@ -16,9 +18,21 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
       network_(network),
       rules_(std::move(rules)),
       options_(options),
-      context_{loop, reads, hubs, rules_, options.message_bytes_max, options.accept_any_token} {}
+      throttle_(options.throttle, loop.clock().now()),
+      context_{loop,
+               reads,
+               hubs,
+               rules_,
+               options_.jwt.get(),
+               throttle_,
+               producers_,
+               options.times,
+               options.message_bytes_max,
+               options.accept_any_token} {}
 
-Door::~Door() = default;
+Door::~Door() {
+    if (timer_) loop_.cancel(*timer_);
+}
 
 Result<io::Endpoint> Door::listen(const io::Endpoint& endpoint) {
     loop_.check_here();
@@ -26,7 +40,6 @@ Result<io::Endpoint> Door::listen(const io::Endpoint& endpoint) {
     const io::Endpoint local = listener->local();
     listeners_.push_back(std::move(listener));
     accept(*listeners_.back());
-    if (!timer_) tick();
     return local;
 }
 
@@ -34,51 +47,64 @@ void Door::accept(io::Listener& listener) {
     listener.accept([this, &listener](Result<std::unique_ptr<io::Socket>> socket) {
         if (stopping_) return;
         if (socket.ok()) {
-            add(std::move(*socket));
+            adopt(std::move(*socket));
             return accept(listener);
         }
         // Descriptors ran out, most likely: those that are there go on, and we try again.
         trace(TraceLevel::warning, "a client was not accepted", {{"cause", socket.error().detail}});
-        loop_.run_after(accept_pause, [this, &listener] {
-            if (!stopping_) accept(listener);
+        loop_.run_after(accept_pause, [this, &listener, alive = std::weak_ptr<Door>(alive_)] {
+            if (!alive.expired() && !stopping_) accept(listener);
         });
     });
 }
 
-void Door::add(std::unique_ptr<io::Socket> socket) {
-    if (peers_.size() >= options_.connections_max) return;  // closed by its destruction
+void Door::adopt(std::unique_ptr<io::Socket> socket) {
+    loop_.check_here();
+    if (stopping_ || peers_.size() >= std::size_t{options_.connections_max} + refused_max) {
+        return;  // closed by its destruction
+    }
     const std::uint64_t id = ++last_peer_;
+    const bool refused = peers_.size() >= options_.connections_max;
     auto& peer = peers_[id];
-    peer = std::make_unique<Peer>(context_, std::move(socket), [this, id] {
-        peers_.erase(id);
-        if (stopping_ && peers_.empty() && stopped_) {
-            Task done = std::move(stopped_);
-            done();
-        }
-    });
+    peer = std::make_unique<Peer>(context_, std::move(socket),
+                                  [this, id, alive = std::weak_ptr<Door>(alive_)] {
+                                      if (alive.expired()) return;
+                                      peers_.erase(id);
+                                      finish_stop_if_empty();
+                                  });
+    if (refused) {
+        peer->refuse({std::string(amqp::condition::resource_limit),
+                      fmt::format("The namespace has its {} connections already; close one, or "
+                                  "raise connections_max.",
+                                  options_.connections_max)});
+    }
     peer->start();
+    if (!timer_) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
 }
 
 void Door::tick() {
+    timer_.reset();
     const Instant now = loop_.clock().now();
     for (auto& [id, peer] : peers_) peer->tick(now);
-    timer_ = loop_.run_after(tick_interval, [this] { tick(); });
+    // With nobody there, there is nothing to look after.
+    if (!peers_.empty()) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
 }
 
 void Door::stop(Task done) {
     loop_.check_here();
     stopping_ = true;
-    if (timer_) loop_.cancel(*timer_);
-    timer_.reset();
     listeners_.clear();
     stopped_ = std::move(done);
     for (auto& [id, peer] : peers_) {
         peer->close({std::string(amqp::condition::connection_forced), "The hub is shutting down."});
     }
-    if (peers_.empty()) {
-        Task now = std::move(stopped_);
-        now();
-    }
+    finish_stop_if_empty();
+}
+
+void Door::finish_stop_if_empty() {
+    if (!stopping_ || !peers_.empty() || !stopped_) return;
+    Task done = std::move(stopped_);
+    done();
 }
 
 }  // namespace evenkeel::door

@@ -15,6 +15,9 @@ struct DoorOptions {
     std::uint32_t connections_max = 10'000;
     bool accept_any_token = false;
     std::uint64_t message_bytes_max = 1 << 20;
+    ThrottleOptions throttle = {};
+    std::shared_ptr<const JwtVerifier> jwt = {};  // none: tokens of type jwt are refused
+    PeerTimes times = {};
 };
 
 class Door {
@@ -26,19 +29,30 @@ public:
 
     // Plain AMQP; the real port if 0 was asked for.
     Result<io::Endpoint> listen(const io::Endpoint& endpoint);
-    // Takes no more clients and tells those that are there; `done` runs when all have gone.
+    // A client that came in another way, by TLS or a WebSocket: AMQP bytes from here on.
+    void adopt(std::unique_ptr<io::Socket> socket);
+    // Takes no more clients, settles what is on its way to disk and tells those that are there;
+    // `done` runs when all have gone, or were cut because they did not answer in time.
     void stop(Task done);
+
     std::size_t connection_count() const { return peers_.size(); }
+    // To ask, or to replace: links whose key has gone are closed at the next tick.
+    AccessRules& rules() { return rules_; }
 
 private:
+    // More than allowed are told so, as long as they are not too many themselves.
+    static constexpr std::uint32_t refused_max = 100;
+
     void accept(io::Listener& listener);
-    void add(std::unique_ptr<io::Socket> socket);
     void tick();
+    void finish_stop_if_empty();
 
     io::Loop& loop_;
     io::Network& network_;
-    const AccessRules rules_;
+    AccessRules rules_;
     const DoorOptions options_;
+    Throttle throttle_;
+    Producers producers_;
     const PeerContext context_;
     std::vector<std::unique_ptr<io::Listener>> listeners_;
     std::map<std::uint64_t, std::unique_ptr<Peer>> peers_;
@@ -46,6 +60,8 @@ private:
     std::optional<io::TimerId> timer_;
     bool stopping_ = false;
     Task stopped_;
+    // Ours as long as the door is there; tasks that come back look at it first.
+    std::shared_ptr<Door> alive_{this, [](Door*) {}};
 };
 
 }  // namespace evenkeel::door

@@ -25,6 +25,48 @@ bool is_ours(std::string_view key) {
            key == "x-opt-publisher";
 }
 
+Error malformed(std::string_view why) {
+    return {ErrorCode::corrupt, std::string(why)};
+}
+
+// Of an encoded symbol or string; empty for anything else.
+std::string_view text_of(ByteView value) {
+    return amqp::Decoder(value).text().value_or(std::string_view());
+}
+
+// Calls `visit(key, value)`, both encoded, for each pair. False if it is not a map of whole pairs
+// with nothing behind them: what is not could not be spliced into the hub's own.
+template <typename Visit>
+bool for_each_annotation(ByteView map, Visit visit) {
+    amqp::Decoder decoder(map);
+    auto pairs = decoder.map();
+    if (!pairs || pairs->remaining() % 2 != 0) return false;
+    while (pairs->remaining() > 0 && !pairs->failed()) {
+        const ByteView key = pairs->value();
+        const ByteView value = pairs->value();
+        if (!pairs->failed()) visit(key, value);
+    }
+    return !pairs->failed() && pairs->rest().empty();
+}
+
+// What clients cannot take apart is not stored for them.
+bool is_kind(const amqp::Section& section) {
+    const auto first = std::to_integer<std::uint8_t>(section.value[0]);
+    namespace code = amqp::code;
+    switch (section.kind) {
+        case descriptor::header:
+        case descriptor::properties:
+        case descriptor::sequence:
+            return first == code::list0 || first == code::list8 || first == code::list32;
+        case descriptor::delivery_annotations:
+        case descriptor::message_annotations:
+        case descriptor::application_properties:
+        case descriptor::footer: return first == code::map8 || first == code::map32;
+        case descriptor::data: return first == code::binary8 || first == code::binary32;
+        default: return true;
+    }
+}
+
 // The pairs of an encoded map, without its framing.
 struct Pairs {
     ByteView bytes;
@@ -141,6 +183,7 @@ void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeM
 
 Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     key_.clear();
+    stamp_.reset();
     events_.clear();
     changed_.clear();
     if (message_format == amqp::batch_format) {
@@ -148,10 +191,11 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
         while (!rest.empty()) {
             EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
             if (section.kind == descriptor::message_annotations) {
-                EK_TRY(take_key(section.value));
+                bool ignored = false;
+                EK_TRY(take_annotations(section.value, ignored));
             } else if (section.kind == descriptor::data) {
                 const auto inner = amqp::Decoder(section.value).binary();
-                if (!inner) return Error{ErrorCode::corrupt, "a data section is not binary"};
+                if (!inner) return malformed("a data section is not binary");
                 EK_TRY(add(*inner));
             }
         }
@@ -162,10 +206,24 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     return {};
 }
 
-Result<> Incoming::take_key(ByteView annotations) {
-    if (!key_.empty()) return {};
-    const auto key = amqp::text_in(annotations, key_name);
-    if (key) key_ = *key;
+Result<> Incoming::take_annotations(ByteView annotations, bool& ours) {
+    ProducerStamp stamp;
+    int stamped = 0;
+    const auto take = [&](ByteView value, std::int64_t& to) {
+        const auto number = amqp::Decoder(value).integer();
+        to = number.value_or(0);
+        stamped += number ? 1 : 0;
+    };
+    const bool good = for_each_annotation(annotations, [&](ByteView key, ByteView value) {
+        const std::string_view name = text_of(key);
+        ours = ours || is_ours(name);
+        if (name == key_name && key_.empty()) key_ = text_of(value);
+        if (name == "com.microsoft:producer-id") take(value, stamp.id);
+        if (name == "com.microsoft:producer-epoch") take(value, stamp.epoch);
+        if (name == "com.microsoft:producer-sequence-number") take(value, stamp.sequence);
+    });
+    if (!good) return malformed("annotations are not a good map");
+    if (stamped == 3 && !stamp_) stamp_ = stamp;
     return {};
 }
 
@@ -173,23 +231,32 @@ Result<> Incoming::take_key(ByteView annotations) {
 Result<> Incoming::add(ByteView message) {
     bool usual = true;
     std::uint64_t last = 0;
+    std::uint32_t seen = 0;
     ByteView rest = message;
     ByteView kept = message;
     while (!rest.empty()) {
         EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
+        const std::uint32_t bit = 1u << (section.kind - descriptor::header);
+        const bool repeats =
+            section.kind == descriptor::data || section.kind == descriptor::sequence;
+        if ((seen & bit) != 0 && !repeats) return malformed("a section comes twice");
+        seen |= bit;
+        if (!is_kind(section)) return malformed("a section is not of its type");
         if (section.kind == descriptor::header && section.whole.data() == kept.data()) {
             kept = rest;  // dropped, as the service does
             continue;
         }
         const bool compact = section.whole.size() > 3 && section.whole[0] == std::byte{0} &&
                              section.whole[1] == std::byte{amqp::code::small_ulong};
+        bool ours = false;
         if (section.kind == descriptor::message_annotations) {
-            EK_TRY(take_key(section.value));
-            amqp::for_each_pair(section.value, [&](std::string_view key, ByteView) {
-                usual = usual && !is_ours(key);
-            });
+            EK_TRY(take_annotations(section.value, ours));
+        } else if (section.kind == descriptor::delivery_annotations) {
+            const bool good = for_each_annotation(section.value, [](ByteView, ByteView) {});
+            if (!good) return malformed("annotations are not a good map");
         }
-        usual = usual && compact && section.kind >= last && section.kind != descriptor::header;
+        usual =
+            usual && !ours && compact && section.kind >= last && section.kind != descriptor::header;
         last = section.kind;
     }
     if (!usual) return add_changed(kept);
@@ -216,9 +283,9 @@ Result<> Incoming::add_changed(ByteView message) {
             }
             std::uint32_t count = 0;
             Buffer pairs;
-            amqp::for_each_pair(section.value, [&](std::string_view key, ByteView value) {
-                if (is_ours(key)) return;
-                Encoder(pairs).symbol(key);
+            for_each_annotation(section.value, [&](ByteView key, ByteView value) {
+                if (is_ours(text_of(key))) return;
+                Encoder(pairs).bytes(key);
                 Encoder(pairs).bytes(value);
                 count += 2;
             });

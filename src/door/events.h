@@ -6,6 +6,7 @@
 // nothing is decoded.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -16,6 +17,13 @@
 
 namespace evenkeel::door {
 
+// What an idempotent producer writes on its events.
+struct ProducerStamp {
+    std::int64_t id = 0;
+    std::int64_t epoch = 0;
+    std::int64_t sequence = 0;  // of the first event of a batch
+};
+
 // A message that came in, as events. Views point into the message and into this object.
 class Incoming {
 public:
@@ -25,13 +33,17 @@ public:
     const std::string& key() const { return key_; }
     // Valid after decode(), until the next one. Each carries the key.
     const std::vector<commitlog::NewEvent>& events() const { return events_; }
+    // The first one found, on the batch or on one of its events.
+    const std::optional<ProducerStamp>& stamp() const { return stamp_; }
 
 private:
     Result<> add(ByteView message);
     Result<> add_changed(ByteView message);
-    Result<> take_key(ByteView annotations);
+    // Looks at annotations; `ours` becomes true if some of them are the hub's own to give.
+    Result<> take_annotations(ByteView annotations, bool& ours);
 
     std::string key_;
+    std::optional<ProducerStamp> stamp_;
     std::vector<commitlog::NewEvent> events_;
     std::vector<std::unique_ptr<amqp::Buffer>> changed_;
 };

@@ -1,10 +1,13 @@
 #include "door/filter.h"
 
+#include <algorithm>
 #include <charconv>
+#include <limits>
 
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "door/conditions.h"
 
 namespace evenkeel::door {
 namespace {
@@ -20,7 +23,7 @@ std::string_view trimmed(std::string_view text) {
 
 Error bad(std::string_view expression, std::string_view why) {
     return {ErrorCode::invalid_argument,
-            fmt::format("The filter '{}' is invalid: {}.", expression.substr(0, 200), why)};
+            fmt::format("The filter '{}' is invalid: {}.", printable(expression), why)};
 }
 
 }  // namespace
@@ -59,6 +62,10 @@ Result<Position> parse_filter(std::string_view expression) {
         std::from_chars(value.data(), value.data() + value.size(), position.value);
     if (error != std::errc() || end != value.data() + value.size() || value.empty()) {
         return bad(expression, "its value is not a number");
+    }
+    // The end of time: nothing is ever later, and the log counts one further.
+    if (position.kind == Position::Kind::enqueued_time) {
+        position.value = std::min(position.value, std::numeric_limits<std::int64_t>::max() - 1);
     }
     return position;
 }

@@ -4,12 +4,20 @@
 
 #include "amqp/message.h"
 #include "door/conditions.h"
-#include "door/peer.h"
+#include "hub/names.h"
 
 namespace evenkeel::door {
 namespace {
 
 constexpr std::size_t cold_read_bytes = std::size_t{64} << 10;
+constexpr std::size_t reply_bytes_max = std::size_t{1} << 20;
+constexpr std::uint64_t record_overhead = 64;
+
+// Events of an idempotent producer that are on their way to disk.
+struct Numbered {
+    ProducerPlace place;
+    ProducerStamp stamp;
+};
 
 }  // namespace
 
@@ -17,7 +25,7 @@ void Requests::on_delivery(const amqp::Delivery& delivery) {
     if (!delivery.settled) {
         link_.settle(delivery.id, {amqp::DeliveryState::Kind::accepted, std::nullopt});
     }
-    if (link_.granted() < 50) link_.grant(100);
+    if (link_.granted() < credit / 2) link_.grant(credit);
     const auto request = amqp::decode_request(delivery.bytes);
     if (delivery.too_large || !request.ok()) {
         return peer_.drop(link_,
@@ -28,70 +36,134 @@ void Requests::on_delivery(const amqp::Delivery& delivery) {
                                 : peer_.handle_management(link_, *request);
 }
 
+Replies::~Replies() {
+    while (!waiting_.empty()) pop();
+}
+
+amqp::Buffer Replies::pop() {
+    amqp::Buffer message = std::move(waiting_.front());
+    waiting_.pop_front();
+    peer_.reply_bytes_ -= message.size();
+    return message;
+}
+
 void Replies::on_credit() {
-    while (!waiting_.empty() && link_.can_send()) {
-        const amqp::Buffer message = std::move(waiting_.front());
-        waiting_.pop_front();
-        link_.send({}, message, 0, false);
-    }
+    // Settled if the client asked for it: some keep to the letter of what they asked.
+    const bool settled = link_.peer().sender_settle == amqp::SenderSettle::settled;
+    while (!waiting_.empty() && link_.can_send()) link_.send({}, pop(), 0, settled);
     if (link_.drain()) link_.drained();
 }
 
 void Replies::push(amqp::Buffer message) {
-    if (waiting_.size() >= waiting_max) waiting_.pop_front();  // a client that never reads them
+    if (waiting_.size() >= waiting_max) pop();  // a client that never reads them
+    peer_.reply_bytes_ += message.size();
     waiting_.push_back(std::move(message));
     on_credit();
+    if (peer_.reply_bytes_ > reply_bytes_max) {
+        peer_.close({std::string(amqp::condition::resource_limit),
+                     "More replies wait for credit than a connection may have."});
+    }
+}
+
+Ingest::Ingest(Peer& peer, amqp::Link& link, std::string hub, std::optional<PartitionId> partition,
+               std::uint64_t message_bytes_max, bool idempotent)
+    : peer_(peer),
+      link_(link),
+      hub_(std::move(hub)),
+      partition_(partition),
+      message_bytes_max_(message_bytes_max),
+      idempotent_(idempotent) {
+    used = peer.context_.loop.clock().now();
 }
 
 void Ingest::on_delivery(const amqp::Delivery& delivery) {
+    used = peer_.context_.loop.clock().now();
     if (link_.granted() < credit / 2) link_.grant(credit);
     if (delivery.too_large) {
         return reject(delivery,
                       {std::string(amqp::condition::message_size),
                        fmt::format("The received message (delivery-id:{}, size:{} bytes) exceeds "
                                    "the limit ({} bytes) currently allowed on the link.",
-                                   delivery.id, delivery.size, peer_.context_.message_bytes_max)});
+                                   delivery.id, delivery.size, message_bytes_max_)});
     }
-    append(delivery);
+    take(delivery);
 }
 
-void Ingest::append(const amqp::Delivery& delivery) {
+void Ingest::take(const amqp::Delivery& delivery) {
     Incoming& incoming = peer_.incoming_;
     if (const auto decoded = incoming.decode(delivery.bytes, delivery.message_format);
         !decoded.ok()) {
         return reject(delivery,
                       {std::string(amqp::condition::decode_error), decoded.error().detail});
     }
-    if (incoming.events().empty()) {  // an empty batch stores nothing
-        if (!delivery.settled) {
-            link_.settle(delivery.id, {amqp::DeliveryState::Kind::accepted, std::nullopt});
-        }
-        return;
-    }
+    if (incoming.events().empty()) return accept(delivery);  // an empty batch stores nothing
     const auto event_hub = peer_.context_.hubs.find(hub_);
-    if (!event_hub.ok()) return reject(delivery, entity_not_found(hub_));
+    if (!event_hub.ok()) {
+        return reject(delivery, hub_missing(event_hub.error(), peer_.url_of(hub_)));
+    }
     // A key on a link to a partition is kept with the event, but does not route it.
+    if (const auto key = hub::check_partition_key(incoming.key()); !key.ok()) {
+        return reject(delivery, condition_of(key.error()));
+    }
     const auto partition =
         (*event_hub)->route(partition_, partition_ ? std::string_view() : incoming.key());
     if (!partition.ok()) return reject(delivery, condition_of(partition.error()));
-    const std::uint64_t bytes = delivery.bytes.size();
+    if (!peer_.context_.throttle.take(incoming.events().size(), delivery.bytes.size(), *used)) {
+        return reject(delivery, throttled());
+    }
+    append(**event_hub, *partition, delivery);
+}
+
+void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
+                    const amqp::Delivery& delivery) {
+    const Incoming& incoming = peer_.incoming_;
+    std::unique_ptr<Numbered> numbered;
+    if (idempotent_) {
+        if (!incoming.stamp()) {
+            return reject(delivery, {std::string(vendor::argument_error),
+                                     "An event of an idempotent producer lacks its producer id, "
+                                     "epoch and sequence number."});
+        }
+        numbered = std::make_unique<Numbered>(
+            Numbered{{event_hub.record().incarnation, partition}, *incoming.stamp()});
+        if (const auto why = peer_.context_.producers.admit(numbered->place, numbered->stamp,
+                                                            incoming.events().size())) {
+            return reject(delivery, *why);
+        }
+    }
+    // Small events are larger in the log than on the wire.
+    const auto bytes = static_cast<std::uint32_t>(delivery.bytes.size() +
+                                                  incoming.events().size() * record_overhead);
     peer_.waiting_bytes_ += bytes;
-    (*event_hub)
-        ->append(
-            *partition, incoming.events(),
-            [this, bytes, id = delivery.id, settled = delivery.settled, &peer = peer_,
-             link = std::weak_ptr<bool>(alive_),
-             owner = std::weak_ptr<bool>(peer_.alive_)](Result<commitlog::Appended> appended) {
-                if (owner.expired()) return;
-                peer.waiting_bytes_ -= bytes;
-                peer.flush_soon();
-                if (link.expired() || settled) return;
-                amqp::DeliveryState state{amqp::DeliveryState::Kind::accepted, std::nullopt};
-                if (!appended.ok()) {
-                    state = {amqp::DeliveryState::Kind::rejected, condition_of(appended.error())};
-                }
-                link_.settle(id, state);
-            });
+    event_hub.append(
+        partition, incoming.events(),
+        [self = std::weak_ptr<Ingest>(alive_), owner = std::weak_ptr<Peer>(peer_.alive_),
+         numbered = std::move(numbered), bytes, id = delivery.id,
+         settled = delivery.settled](const Result<commitlog::Appended>& appended) {
+            const auto peer = owner.lock();
+            if (!peer) return;
+            if (!appended.ok() && numbered) {
+                peer->context_.producers.take_back(numbered->place, numbered->stamp);
+            }
+            if (const auto ingest = self.lock(); ingest && !settled) {
+                ingest->finish(id, appended);
+            }
+            peer->settled(bytes);
+        });
+}
+
+void Ingest::finish(std::uint32_t delivery, const Result<commitlog::Appended>& appended) {
+    amqp::DeliveryState state{amqp::DeliveryState::Kind::accepted, std::nullopt};
+    if (!appended.ok()) {
+        state = {amqp::DeliveryState::Kind::rejected,
+                 peer_.tracked(condition_of(appended.error()), hub_)};
+    }
+    link_.settle(delivery, state);
+}
+
+void Ingest::accept(const amqp::Delivery& delivery) {
+    if (delivery.settled) return;
+    link_.settle(delivery.id, {amqp::DeliveryState::Kind::accepted, std::nullopt});
 }
 
 void Ingest::reject(const amqp::Delivery& delivery, const amqp::Condition& why) {
@@ -116,6 +188,18 @@ Result<> Outflow::attach(hub::EventHub& event_hub, const Address& address, Parti
     return {};
 }
 
+void Outflow::on_credit() {
+    pump();
+    give_back_credit();
+}
+
+// Drain: only when there is nothing more to send, not while something is being read from disk.
+void Outflow::give_back_credit() {
+    if (!link_.drain() || (reader_ && !at_end_ && link_.credit() > 0)) return;
+    link_.drained();
+    peer_.flush_soon();
+}
+
 void Outflow::pump() {
     if (waiting_ || !reader_) return;
     std::optional<RuntimeMetric> metric;
@@ -126,7 +210,11 @@ void Outflow::pump() {
                                    peer_.context_.loop.clock().wall()};
         }
     }
-    while (link_.can_send() && peer_.has_room()) {
+    while (link_.can_send()) {
+        if (!peer_.has_room()) {
+            peer_.wait_for_room(link_);
+            break;
+        }
         if (left_.empty() && !fill()) break;
         std::size_t sent = 0;
         for (const commitlog::Record& record : left_) {
@@ -136,7 +224,7 @@ void Outflow::pump() {
         }
         left_ = left_.without_first(sent);
     }
-    if (link_.drain() && left_.empty() && waiting_) link_.drained();
+    give_back_credit();
     peer_.flush_soon();
 }
 
@@ -161,8 +249,10 @@ bool Outflow::fill() {
     if (auto* cold = std::get_if<commitlog::ColdRead>(&*step)) {
         perform(std::move(*cold));
     } else {
+        at_end_ = true;
         reader_->wait([this] {
             waiting_ = false;
+            at_end_ = false;
             pump();
         });
     }

@@ -11,17 +11,10 @@
 #include "door/access.h"
 #include "door/address.h"
 #include "door/events.h"
+#include "door/peer.h"
 #include "hub/event_hub.h"
 
 namespace evenkeel::door {
-
-class Peer;
-
-// The right a link needs as long as it lives.
-struct Need {
-    Right right = Right::send;
-    std::string path;  // as path_of() gives it; empty: none
-};
 
 class PeerLink : public amqp::LinkUser {
 public:
@@ -29,12 +22,15 @@ public:
     virtual void on_credit() {}
     // Goes on with what waited for room in the output.
     virtual void on_room() {}
-    Need need;
+    std::optional<Need> need = {};
+    std::optional<Instant> used = {};  // when something last came; none if that does not matter
 };
 
 // A client's sender to $cbs or $management.
 class Requests final : public PeerLink {
 public:
+    static constexpr std::uint32_t credit = 100;
+
     Requests(Peer& peer, amqp::Link& link, Address::Kind node)
         : peer_(peer), link_(link), node_(node) {}
     void on_delivery(const amqp::Delivery& delivery) override;
@@ -50,13 +46,18 @@ class Replies final : public PeerLink {
 public:
     static constexpr std::size_t waiting_max = 100;
 
-    Replies(amqp::Link& link, Address::Kind which) : node(which), link_(link) {}
+    Replies(Peer& peer, amqp::Link& link, Address::Kind which)
+        : node(which), peer_(peer), link_(link) {}
+    ~Replies() override;
     void on_credit() override;
     void push(amqp::Buffer message);
 
     const Address::Kind node;
 
 private:
+    amqp::Buffer pop();
+
+    Peer& peer_;
     amqp::Link& link_;
     std::deque<amqp::Buffer> waiting_;
 };
@@ -66,19 +67,24 @@ class Ingest final : public PeerLink {
 public:
     static constexpr std::uint32_t credit = 1000;
 
-    Ingest(Peer& peer, amqp::Link& link, std::string hub, std::optional<PartitionId> partition)
-        : peer_(peer), link_(link), hub_(std::move(hub)), partition_(partition) {}
+    Ingest(Peer& peer, amqp::Link& link, std::string hub, std::optional<PartitionId> partition,
+           std::uint64_t message_bytes_max, bool idempotent);
     void on_delivery(const amqp::Delivery& delivery) override;
 
 private:
-    void append(const amqp::Delivery& delivery);
+    void take(const amqp::Delivery& delivery);
+    void append(hub::EventHub& event_hub, PartitionId partition, const amqp::Delivery& delivery);
+    void finish(std::uint32_t delivery, const Result<commitlog::Appended>& appended);
+    void accept(const amqp::Delivery& delivery);
     void reject(const amqp::Delivery& delivery, const amqp::Condition& why);
 
     Peer& peer_;
     amqp::Link& link_;
     const std::string hub_;
     const std::optional<PartitionId> partition_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    const std::uint64_t message_bytes_max_;
+    const bool idempotent_;
+    std::shared_ptr<Ingest> alive_{this, [](Ingest*) {}};
 };
 
 // Events to a client.
@@ -90,12 +96,13 @@ public:
 
     Result<> attach(hub::EventHub& event_hub, const Address& address, PartitionId partition,
                     const Position& position, const hub::ReaderRequest& request);
-    void on_credit() override { pump(); }
+    void on_credit() override;
     void on_room() override { pump(); }
 
 private:
     // Sends as much as credit, window and room allow; then waits for whichever is missing.
     void pump();
+    void give_back_credit();
     // False if nothing can be had right now.
     bool fill();
     void perform(commitlog::ColdRead read);
@@ -111,6 +118,7 @@ private:
     commitlog::Slice left_;
     std::optional<commitlog::Damage> damage_;
     bool waiting_ = false;  // for new events, or for a cold read
+    bool at_end_ = false;   // of those: for new events
     amqp::Buffer prefix_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

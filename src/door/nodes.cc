@@ -97,7 +97,8 @@ Buffer describe(std::string_view hub, PartitionId partition,
 
 }  // namespace
 
-// Finds the client's receiver for a reply: by its target, its name, its session, or at all.
+// Finds the client's receiver for a reply: by its target, its name, its session, or at all; of
+// several that fit, the latest.
 void Peer::answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
                   Buffer message) {
     amqp::Link* best = nullptr;
@@ -111,7 +112,7 @@ void Peer::answer(amqp::Link& from, Address::Kind node, const amqp::Request& req
             if (link->peer().name == request.reply_to) rank = 2;
             if (link->peer().target.address == request.reply_to) rank = 1;
         }
-        if (rank < best_rank) {
+        if (rank <= best_rank) {
             best_rank = rank;
             best = link;
         }
@@ -126,6 +127,7 @@ Result<Claim> Peer::check_token(std::string_view type, std::string_view token) c
         if (context_.accept_any_token) {
             return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
         }
+        if (context_.jwt) return context_.jwt->check(token, now);
         return Error{ErrorCode::invalid_argument,
                      "InvalidToken: Tokens of type jwt are not accepted here; use a shared access "
                      "signature."};
@@ -154,15 +156,23 @@ void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
     auto claim = check_token(*type, request.text);
     if (!claim.ok()) return reply(401, claim.error().detail, vendor::auth_failed);
     const Address address = parse_address(*name);
+    // Who asks for what its token does not reach does not learn whether it is there.
+    if (!reaches(*claim, {hub::folded(address.hub), path_of(*name)})) {
+        return reply(401, "InvalidAudience: The token does not cover the audience.",
+                     vendor::auth_failed);
+    }
     if (!address.hub.empty() && !context_.hubs.find(address.hub).ok()) {
         return reply(404, entity_not_found(std::string(*name)).description,
                      amqp::condition::not_found);
     }
     // Renewal replaces; a client that asks for ever new paths replaces its oldest.
     constexpr std::size_t claims_max = 1000;
-    std::erase_if(claims_, [&](const Claim& old) { return old.path == claim->path; });
+    std::erase_if(claims_, [&](const Claim& old) {
+        return old.path == claim->path && old.hub == claim->hub;
+    });
     if (claims_.size() >= claims_max) claims_.erase(claims_.begin());
     claims_.push_back(std::move(*claim));
+    claims_good_until_ = WallTime{};  // links are looked at again
     reply(202, "Accepted", "");
 }
 
@@ -184,7 +194,7 @@ void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
         return refuse(501, {std::string(amqp::condition::not_implemented),
                             "Only READ of com.microsoft:eventhub and com.microsoft:partition."});
     }
-    const std::string path = path_of(*name);
+    const Entity entity{hub::folded(*name), path_of(*name)};
     std::vector<Claim> claims = claims_;
     if (const auto token = amqp::text_in(request.properties, "security_token");
         token && !token->empty()) {
@@ -196,12 +206,12 @@ void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
         claims.push_back(std::move(*claim));
     }
     const WallTime now = context_.loop.clock().wall();
-    const bool allowed = is_allowed(claims, Right::listen, path, now) ||
-                         is_allowed(claims, Right::send, path, now) ||
-                         is_allowed(claims, Right::manage, path, now);
-    if (!allowed) return refuse(401, claim_missing("Listen", *name));
+    const bool allowed = is_allowed(claims, Right::listen, entity, now) ||
+                         is_allowed(claims, Right::send, entity, now) ||
+                         is_allowed(claims, Right::manage, entity, now);
+    if (!allowed) return refuse(401, claim_missing("Listen", url_of(entity.path)));
     const auto event_hub = context_.hubs.find(*name);
-    if (!event_hub.ok()) return refuse(404, entity_not_found(*name));
+    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), url_of(*name)));
     if (type == "com.microsoft:eventhub") {
         return reply(status(200, "", "", true), describe((*event_hub)->record()));
     }

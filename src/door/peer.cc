@@ -1,33 +1,28 @@
 #include "door/peer.h"
 
 #include <algorithm>
-#include <charconv>
+#include <limits>
 
-#include <fmt/core.h>
-
-#include "amqp/message.h"
 #include "door/conditions.h"
-#include "door/filter.h"
 #include "door/links.h"
-#include "hub/names.h"
 
 namespace evenkeel::door {
 namespace {
 
-constexpr std::size_t input_bytes = std::size_t{64} << 10;
+// A client that is quiet costs little; one that is busy gets room for many frames at once.
+constexpr std::size_t input_bytes_min = std::size_t{4} << 10;
+constexpr std::size_t input_bytes_max = std::size_t{64} << 10;
+constexpr std::uint32_t small_reads_max = 64;  // then the large buffer is given back
 constexpr std::size_t output_bytes_max = std::size_t{64} << 10;       // then the log waits
+constexpr std::size_t answer_bytes_max = std::size_t{512} << 10;      // then the client waits
 constexpr std::uint64_t waiting_bytes_max = std::uint64_t{16} << 20;  // then the socket waits
-constexpr std::string_view metric_capability = "com.microsoft:enable-receiver-runtime-metric";
 
 amqp::ConnectionOptions options_for(const PeerContext& context) {
     amqp::ConnectionOptions options;
     options.container = "evenkeel";
     options.max_message_bytes = context.message_bytes_max;
+    options.idle_timeout = context.times.keep_alive;
     return options;
-}
-
-std::string url_of(std::string_view path) {
-    return "sb://evenkeel/" + std::string(path);
 }
 
 }  // namespace
@@ -36,8 +31,11 @@ Peer::Peer(const PeerContext& context, std::unique_ptr<io::Socket> socket, Task 
     : context_(context),
       socket_(std::move(socket)),
       gone_(std::move(gone)),
-      connection_(options_for(context), *this, context.loop.clock().now()) {
-    input_.resize(input_bytes);
+      connection_(options_for(context), *this, context.loop.clock().now()),
+      cut_at_(context.loop.clock().now() + context.times.open),
+      unused_since_(context.loop.clock().now()),
+      rules_generation_(context.rules.generation()) {
+    input_.resize(input_bytes_min);
 }
 
 Peer::~Peer() = default;
@@ -46,10 +44,15 @@ void Peer::start() {
     read();
 }
 
+bool Peer::wants_input() const {
+    if (reading_ || finished_) return false;
+    if (connection_.is_closed()) return our_side_ended_;  // to see the client end its own
+    return !closing_ && waiting_bytes_ <= waiting_bytes_max &&
+           connection_.output_bytes() <= answer_bytes_max;
+}
+
 void Peer::read() {
-    if (reading_ || finished_ || connection_.is_closed() || waiting_bytes_ > waiting_bytes_max) {
-        return;
-    }
+    if (!wants_input()) return;
     reading_ = true;
     socket_->read(input_, [this](Result<std::size_t> got) {
         reading_ = false;
@@ -57,16 +60,26 @@ void Peer::read() {
             connection_.lost();
             return finish();
         }
-        connection_.receive(ByteView(input_).first(*got), context_.loop.clock().now());
-        flush();
+        if (!connection_.is_closed()) take_input(*got);
         read();
     });
+}
+
+void Peer::take_input(std::size_t bytes) {
+    connection_.receive(ByteView(input_).first(bytes), context_.loop.clock().now());
+    small_reads_ = bytes < input_bytes_min ? small_reads_ + 1 : 0;
+    if (bytes == input_.size() && input_.size() < input_bytes_max) {
+        input_.resize(input_bytes_max);
+    } else if (small_reads_ > small_reads_max && input_.size() > input_bytes_min) {
+        input_ = std::vector<std::byte>(input_bytes_min);
+    }
+    flush();
 }
 
 void Peer::flush_soon() {
     if (flush_posted_) return;
     flush_posted_ = true;
-    context_.loop.post([this, alive = std::weak_ptr<bool>(alive_)] {
+    context_.loop.post([this, alive = std::weak_ptr<Peer>(alive_)] {
         if (alive.expired()) return;
         flush_posted_ = false;
         flush();
@@ -77,7 +90,7 @@ void Peer::flush_soon() {
 void Peer::flush() {
     if (writing_ || finished_) return;
     if (connection_.output_bytes() == 0) {
-        if (connection_.is_closed()) finish();
+        if (connection_.is_closed()) end_our_side();
         return;
     }
     connection_.take_output(sending_);
@@ -89,13 +102,9 @@ void Peer::flush() {
             return finish();
         }
         // There is room again: let the links go on before the next write.
-        const auto links = links_;
-        for (amqp::Link* const link : links) {
-            if (links_.contains(link) && link->user) {
-                static_cast<PeerLink&>(*link->user).on_room();
-            }
-        }
+        give_room();
         flush();
+        read();
     });
 }
 
@@ -103,10 +112,44 @@ bool Peer::has_room() const {
     return connection_.output_bytes() < output_bytes_max;
 }
 
+void Peer::wait_for_room(amqp::Link& link) {
+    if (std::find(blocked_.begin(), blocked_.end(), &link) == blocked_.end()) {
+        blocked_.push_back(&link);
+    }
+}
+
+// In the order in which they ran out of it, each once.
+void Peer::give_room() {
+    for (std::size_t left = blocked_.size(); left > 0 && !blocked_.empty() && has_room(); --left) {
+        amqp::Link& link = *blocked_.front();
+        blocked_.pop_front();
+        if (link.user) static_cast<PeerLink&>(*link.user).on_room();
+    }
+}
+
+void Peer::add(amqp::Link& link, std::unique_ptr<PeerLink> user) {
+    link.user = std::move(user);
+    links_.push_back(&link);
+}
+
+void Peer::forget(amqp::Link& link) {
+    std::erase(links_, &link);
+    std::erase(blocked_, &link);
+    if (links_.empty()) unused_since_ = context_.loop.clock().now();
+}
+
 void Peer::drop(amqp::Link& link, const amqp::Condition& why) {
-    links_.erase(&link);
+    forget(link);
     link.detach(why);
     flush_soon();
+}
+
+void Peer::end_our_side() {
+    if (our_side_ended_) return;
+    our_side_ended_ = true;
+    cut_at_ = context_.loop.clock().now() + context_.times.linger;
+    socket_->finish();
+    read();
 }
 
 void Peer::finish() {
@@ -117,28 +160,99 @@ void Peer::finish() {
 }
 
 void Peer::close(const amqp::Condition& why) {
-    connection_.close(why);
-    flush();
+    if (finished_ || leaving_ || connection_.is_closed()) return;
+    leaving_ = true;
+    closing_ = why;
+    cut_at_ = context_.loop.clock().now() + context_.times.settle;
+    settled(0);
+}
+
+// What was taken from the client is durable, or refused.
+void Peer::settled(std::uint64_t bytes) {
+    waiting_bytes_ -= bytes;
+    if (closing_ && waiting_bytes_ == 0) {
+        cut_at_ = context_.loop.clock().now() + context_.times.close;
+        const amqp::Condition why = std::move(*closing_);
+        closing_.reset();
+        // Not inside the append's own answer, which has still to be written.
+        context_.loop.post([this, why, alive = std::weak_ptr<Peer>(alive_)] {
+            if (alive.expired()) return;
+            connection_.close(why);
+            flush_soon();
+        });
+    }
+    flush_soon();
 }
 
 void Peer::tick(Instant now) {
     if (finished_) return;
     connection_.tick(now);
-    const WallTime wall = context_.loop.clock().wall();
-    const auto links = links_;
-    for (amqp::Link* const link : links) {
-        auto* const user = static_cast<PeerLink*>(link->user.get());
-        if (!user || user->need.path.empty() ||
-            is_allowed(claims_, user->need.right, user->need.path, wall)) {
-            continue;
-        }
-        const std::string path = user->need.path;
-        link->user.reset();
-        drop(*link, tracked({std::string(amqp::condition::unauthorized),
-                             "ExpiredToken: The token of this link has expired."},
-                            path));
+    if (connection_.is_closed() && !cut_at_) cut_at_ = now + context_.times.linger;
+    if (!connection_.is_closed()) {
+        check_claims();
+        check_idle(now);
     }
     flush();
+    if (!writing_) sending_ = {};
+    if (cut_at_ && now >= *cut_at_) {
+        connection_.lost();
+        finish();
+    }
+}
+
+// G-A4: a link whose token ended, or whose key was removed, does not outlive it.
+void Peer::check_claims() {
+    const WallTime now = context_.loop.clock().wall();
+    const bool changed = rules_generation_ != context_.rules.generation();
+    if (!changed && now < claims_good_until_) return;
+    rules_generation_ = context_.rules.generation();
+    std::erase_if(claims_, [&](Claim& claim) {
+        return claim.expires <= now || !context_.rules.refresh(claim);
+    });
+    claims_good_until_ = WallTime{std::numeric_limits<std::int64_t>::max()};
+    for (const auto& claim : claims_) {
+        claims_good_until_ = std::min(claims_good_until_, claim.expires);
+    }
+    std::vector<amqp::Link*> ending;
+    for (amqp::Link* const link : links_) {
+        const auto& need = static_cast<PeerLink&>(*link->user).need;
+        if (need && !is_allowed(claims_, need->right, need->entity, now)) ending.push_back(link);
+    }
+    for (amqp::Link* const link : ending) {
+        const std::string path = static_cast<PeerLink&>(*link->user).need->entity.path;
+        link->user.reset();
+        drop(*link,
+             tracked({std::string(amqp::condition::unauthorized),
+                      changed ? "InvalidSignature: The key of this link's token is no longer "
+                                "valid, or lacks the right."
+                              : "ExpiredToken: The token of this link has expired."},
+                     path));
+    }
+}
+
+void Peer::check_idle(Instant now) {
+    if (opened_ && !cut_at_ && links_.empty() && now - unused_since_ >= context_.times.unused) {
+        const auto milliseconds =
+            std::chrono::duration_cast<std::chrono::milliseconds>(context_.times.unused).count();
+        return close({std::string(amqp::condition::connection_forced),
+                      "The connection was inactive for more than the allowed " +
+                          std::to_string(milliseconds) + " milliseconds and is closed."});
+    }
+    std::vector<amqp::Link*> ending;
+    for (amqp::Link* const link : links_) {
+        const auto& used = static_cast<PeerLink&>(*link->user).used;
+        if (used && now - *used >= context_.times.idle_sender) ending.push_back(link);
+    }
+    for (amqp::Link* const link : ending) {
+        link->user.reset();
+        const auto seconds =
+            std::chrono::duration_cast<std::chrono::seconds>(context_.times.idle_sender).count();
+        drop(*link, tracked({std::string(amqp::condition::detach_forced),
+                             "The link '" + printable(link->peer().name) +
+                                 "' is force detached by the broker because it did not send for " +
+                                 std::to_string(seconds) + " seconds (IdleTimerExpired)."},
+                            link->peer().target.address));
+    }
 }
 
 bool Peer::on_sasl(const amqp::SaslInit& init) {
@@ -154,10 +268,16 @@ bool Peer::on_sasl(const amqp::SaslInit& init) {
     return claim.ok();
 }
 
-void Peer::on_open(const amqp::Open&) {}
+void Peer::on_open(const amqp::Open&) {
+    opened_ = true;
+    if (!leaving_) cut_at_.reset();
+    unused_since_ = context_.loop.clock().now();
+    if (refusal_) close(*refusal_);
+}
 
 void Peer::on_closed(const std::optional<amqp::Condition>&) {
     links_.clear();
+    blocked_.clear();
     claims_.clear();
     flush_soon();
 }
@@ -171,12 +291,12 @@ void Peer::on_credit(amqp::Link& link) {
 }
 
 void Peer::on_detach(amqp::Link& link, const std::optional<amqp::Condition>&) {
-    links_.erase(&link);
+    forget(link);
     link.user.reset();  // frees the reader's place at once
 }
 
-bool Peer::may(Right right, std::string_view path) const {
-    return is_allowed(claims_, right, path, context_.loop.clock().wall());
+bool Peer::may(Right right, const Entity& entity) const {
+    return is_allowed(claims_, right, entity, context_.loop.clock().wall());
 }
 
 amqp::Condition Peer::tracked(amqp::Condition condition, std::string_view entity) const {
@@ -184,145 +304,8 @@ amqp::Condition Peer::tracked(amqp::Condition condition, std::string_view entity
     return condition;
 }
 
-void Peer::on_attach(amqp::Link& link) {
-    const bool to_us = link.role() == amqp::Role::receiver;
-    const amqp::Terminus& terminus = to_us ? link.peer().target : link.peer().source;
-    if (!terminus.present || terminus.address.empty() || terminus.dynamic) {
-        return link.refuse(tracked({std::string(amqp::condition::invalid_field),
-                                    "the link names no address of an event hub"},
-                                   link.peer().name));
-    }
-    const Address address = parse_address(terminus.address);
-    switch (address.kind) {
-        case Address::Kind::cbs:
-        case Address::Kind::management: return attach_node(link, address);
-        case Address::Kind::hub:
-        case Address::Kind::partition:
-            if (to_us) return attach_ingest(link, address);
-            break;
-        case Address::Kind::consumer:
-            if (!to_us) return attach_outflow(link, address);
-            break;
-    }
-    link.refuse(tracked({std::string(amqp::condition::not_allowed),
-                         to_us ? "events are not sent to a consumer group"
-                               : "events are read from hub/ConsumerGroups/group/Partitions/n"},
-                        terminus.address));
-}
-
-void Peer::attach_node(amqp::Link& link, const Address& address) {
-    const amqp::Attach& asked = link.peer();
-    amqp::Attach reply;
-    reply.sender_settle = asked.sender_settle;
-    reply.receiver_settle = asked.receiver_settle;
-    reply.source = asked.source;
-    reply.target = asked.target;
-    reply.properties = asked.properties;
-    if (link.role() == amqp::Role::receiver) {
-        reply.max_message_bytes = context_.message_bytes_max;
-        link.user = std::make_unique<Requests>(*this, link, address.kind);
-        link.accept(std::move(reply));
-        link.grant(100);
-    } else {
-        reply.sender_settle = amqp::SenderSettle::mixed;
-        link.user = std::make_unique<Replies>(link, address.kind);
-        link.accept(std::move(reply));
-    }
-    links_.insert(&link);
-}
-
-Result<std::optional<PartitionId>> Peer::partition_of(hub::EventHub& event_hub,
-                                                      const Address& address) const {
-    if (address.partition.empty()) return std::optional<PartitionId>();
-    std::uint32_t number = 0;
-    const char* const end = address.partition.data() + address.partition.size();
-    const auto parsed = std::from_chars(address.partition.data(), end, number);
-    if (parsed.ec != std::errc() || parsed.ptr != end || number >= event_hub.partition_count()) {
-        return Error{ErrorCode::not_found, "no such partition"};
-    }
-    return std::optional<PartitionId>(PartitionId{number});
-}
-
-void Peer::attach_ingest(amqp::Link& link, const Address& address) {
-    const std::string path = path_of(link.peer().target.address);
-    const auto event_hub = context_.hubs.find(address.hub);
-    if (!event_hub.ok()) {
-        return link.refuse(tracked(entity_not_found(url_of(address.hub)), address.hub));
-    }
-    if (!may(Right::send, path)) {
-        return link.refuse(tracked(claim_missing("Send", url_of(path)), address.hub));
-    }
-    const auto partition = partition_of(**event_hub, address);
-    if (!partition.ok()) {
-        return link.refuse(tracked(invalid_partition(address.partition, address.hub), address.hub));
-    }
-    const amqp::Attach& asked = link.peer();
-    amqp::Attach reply;
-    reply.sender_settle = asked.sender_settle;
-    reply.receiver_settle = amqp::ReceiverSettle::first;
-    reply.source = asked.source;
-    reply.target = asked.target;
-    reply.properties = asked.properties;
-    reply.max_message_bytes = asked.max_message_bytes == 0
-                                  ? context_.message_bytes_max
-                                  : std::min(asked.max_message_bytes, context_.message_bytes_max);
-    auto user = std::make_unique<Ingest>(*this, link, address.hub, *partition);
-    user->need = {Right::send, path};
-    link.user = std::move(user);
-    links_.insert(&link);
-    link.accept(std::move(reply));
-    link.grant(Ingest::credit);
-}
-
-void Peer::attach_outflow(amqp::Link& link, const Address& address) {
-    const amqp::Attach& asked = link.peer();
-    const std::string path = path_of(asked.source.address);
-    const auto refuse = [&](const amqp::Condition& why) { link.refuse(tracked(why, address.hub)); };
-    const auto event_hub = context_.hubs.find(address.hub);
-    if (!event_hub.ok()) return refuse(entity_not_found(url_of(path)));
-    if (!may(Right::listen, path)) return refuse(claim_missing("Listen", url_of(path)));
-    const auto partition = partition_of(**event_hub, address);
-    if (!partition.ok() || !*partition) {
-        return refuse(invalid_partition(address.partition, address.hub));
-    }
-    const auto position = position_of_filter(asked.source.filter);
-    if (!position.ok()) return refuse(condition_of(position.error()));
-
-    hub::ReaderRequest request;
-    if (const auto epoch = amqp::integer_in(asked.properties, "com.microsoft:epoch")) {
-        request.epoch = Epoch{*epoch};
-        if (*epoch < 0) {
-            return refuse({std::string(vendor::argument_out_of_range),
-                           fmt::format("The epoch {} is negative.", *epoch)});
-        }
-    }
-    for (const auto key : {"com.microsoft:receiver-name", "com.microsoft.com:receiver-name"}) {
-        if (const auto name = amqp::text_in(asked.properties, key)) request.name = *name;
-    }
-    const auto& desired = asked.desired_capabilities;
-    const bool metric =
-        std::find(desired.begin(), desired.end(), metric_capability) != desired.end();
-    auto user = std::make_unique<Outflow>(*this, link, metric);
-    user->need = {Right::listen, path};
-    if (const auto attached = user->attach(**event_hub, address, **partition, *position, request);
-        !attached.ok()) {
-        const Error& error = attached.error();
-        if (error.code == ErrorCode::not_found) return refuse(entity_not_found(url_of(path)));
-        auto why = condition_of(error);
-        if (error.code == ErrorCode::overloaded) why.name = amqp::condition::resource_limit;
-        return refuse(why);
-    }
-    amqp::Attach reply;
-    reply.sender_settle = amqp::SenderSettle::settled;
-    reply.receiver_settle = asked.receiver_settle;
-    reply.source = asked.source;
-    reply.target = asked.target;
-    reply.max_message_bytes = 0;
-    reply.properties = asked.properties;
-    if (metric) reply.offered_capabilities = {std::string(metric_capability)};
-    link.user = std::move(user);
-    links_.insert(&link);
-    link.accept(std::move(reply));
+std::string Peer::url_of(std::string_view path) const {
+    return "sb://" + connection_.peer().hostname.value_or("evenkeel") + "/" + std::string(path);
 }
 
 }  // namespace evenkeel::door

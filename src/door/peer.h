@@ -4,14 +4,18 @@
 //   a hub or partition  events come in: decoded, routed, appended; settled when durable
 //   a consumer group    events go out: from the partition's log, as far as credit and room allow
 //
-// Backpressure both ways: nothing is read from the socket while too much waits for the disk, and
-// nothing is taken from the log while too much waits for the socket.
+// Backpressure both ways: nothing is read from the socket while too much waits for the disk or for
+// the client, and nothing is taken from the log while too much waits for the socket.
+//
+// A connection ends in steps, each with a deadline after which it is cut: what is on its way to the
+// disk is settled, links and connection are closed, the socket's own side is ended, and then the
+// client's end is awaited, because bytes unread at close() would destroy what was just sent.
 // Threads: pinned to the hub's loop; cold reads are performed on the reads executor.
 #pragma once
 
 #include <deque>
 #include <memory>
-#include <set>
+#include <optional>
 #include <vector>
 
 #include "amqp/connection.h"
@@ -19,11 +23,25 @@
 #include "door/access.h"
 #include "door/address.h"
 #include "door/events.h"
+#include "door/jwt.h"
+#include "door/producers.h"
+#include "door/throttle.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 #include "io/socket.h"
 
 namespace evenkeel::door {
+
+// How long what is allowed to last.
+struct PeerTimes {
+    Duration open = std::chrono::seconds(10);         // from connect to open
+    Duration unused = std::chrono::seconds(240);      // without any link
+    Duration idle_sender = std::chrono::minutes(30);  // a link that sends nothing
+    Duration settle = std::chrono::seconds(5);        // what is on its way to disk, when we go
+    Duration close = std::chrono::seconds(5);         // until the client answers our close
+    Duration linger = std::chrono::seconds(2);        // until it ends its side of the socket
+    std::chrono::milliseconds keep_alive{120'000};    // a client silent twice as long is gone
+};
 
 // What all clients of a door share; outlives them.
 struct PeerContext {
@@ -31,9 +49,21 @@ struct PeerContext {
     io::Executor& reads;
     hub::Namespace& hubs;
     const AccessRules& rules;
+    const JwtVerifier* jwt;  // none: tokens of type jwt are refused
+    Throttle& throttle;
+    Producers& producers;
+    PeerTimes times;
     std::uint64_t message_bytes_max = 1 << 20;
     bool accept_any_token = false;  // tokens of type jwt are taken unchecked: for tests
 };
+
+// The right a link needs as long as it lives.
+struct Need {
+    Right right = Right::send;
+    Entity entity;
+};
+
+class PeerLink;
 
 class Peer final : public amqp::Handler {
 public:
@@ -43,9 +73,11 @@ public:
     ~Peer() override;
 
     void start();
+    // The client's open will be answered by a close that says why. Before start().
+    void refuse(amqp::Condition why) { refusal_ = std::move(why); }
     // Keep-alives, time-outs, tokens that ended. Called about once a second.
     void tick(Instant now);
-    // Tells the client that we go, and goes when that is sent.
+    // Tells the client that we go, and goes when it has heard.
     void close(const amqp::Condition& why);
 
     bool on_sasl(const amqp::SaslInit& init) override;
@@ -62,22 +94,36 @@ private:
     friend class Ingest;
     friend class Outflow;
 
+    bool wants_input() const;
     void read();
+    void take_input(std::size_t bytes);
     void flush();
     // Sends what is to be sent after the running task: many small changes share one write.
     void flush_soon();
+    void end_our_side();
     void finish();
     bool has_room() const;
+    // Calls the link's on_room() when has_room() may hold again.
+    void wait_for_room(amqp::Link& link);
+    void give_room();
     // Detaches a link of ours; the client's answer needs no more doing.
     void drop(amqp::Link& link, const amqp::Condition& why);
+    void add(amqp::Link& link, std::unique_ptr<PeerLink> user);
+    void forget(amqp::Link& link);
+    void settled(std::uint64_t bytes);
+    void check_claims();
+    void check_idle(Instant now);
 
     void attach_node(amqp::Link& link, const Address& address);
     void attach_ingest(amqp::Link& link, const Address& address);
     void attach_outflow(amqp::Link& link, const Address& address);
+    // The producer's state into the reply; false if the link was refused.
+    bool attach_producer(amqp::Link& link, const ProducerPlace& place, amqp::Attach& reply);
     Result<std::optional<PartitionId>> partition_of(hub::EventHub& event_hub,
                                                     const Address& address) const;
     amqp::Condition tracked(amqp::Condition condition, std::string_view entity) const;
-    bool may(Right right, std::string_view path) const;
+    bool may(Right right, const Entity& entity) const;
+    std::string url_of(std::string_view path) const;
 
     void answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
                 amqp::Buffer message);
@@ -90,17 +136,29 @@ private:
     Task gone_;
     amqp::Connection connection_;
     std::vector<std::byte> input_;
+    std::uint32_t small_reads_ = 0;  // in a row
     amqp::Buffer sending_;
     bool writing_ = false;
     bool reading_ = false;
     bool flush_posted_ = false;
+    bool opened_ = false;
+    bool our_side_ended_ = false;
     bool finished_ = false;
+    std::optional<amqp::Condition> refusal_;
+    bool leaving_ = false;                    // close() was called
+    std::optional<amqp::Condition> closing_;  // once nothing is on its way to disk
+    std::optional<Instant> cut_at_;
+    Instant unused_since_;
     std::vector<Claim> claims_;
+    std::uint64_t rules_generation_;
+    WallTime claims_good_until_;       // no link's right ends before
     std::uint64_t waiting_bytes_ = 0;  // taken from the client, not yet durable
-    std::set<amqp::Link*> links_;      // attached, of any kind
+    std::size_t reply_bytes_ = 0;      // of nodes, waiting for the client's credit
+    std::vector<amqp::Link*> links_;   // attached, of any kind, in the order they came
+    std::deque<amqp::Link*> blocked_;  // of those, which wait for room
     Incoming incoming_;
-    // Alive as long as the peer is; tasks that come back look at it first.
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    // Ours as long as the peer is there; tasks that come back look at it first.
+    std::shared_ptr<Peer> alive_{this, [](Peer*) {}};
 };
 
 }  // namespace evenkeel::door

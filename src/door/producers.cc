@@ -1,0 +1,105 @@
+#include "door/producers.h"
+
+#include <limits>
+
+#include <fmt/core.h>
+
+#include "base/random.h"
+#include "door/conditions.h"
+
+namespace evenkeel::door {
+namespace {
+
+constexpr std::int64_t epoch_max = std::numeric_limits<std::int16_t>::max();
+constexpr std::int64_t sequence_max = std::numeric_limits<std::int32_t>::max();
+
+// Numbers go on from 0 behind the largest.
+std::int32_t after(std::int32_t sequence, std::size_t events) {
+    const std::uint64_t sum = static_cast<std::uint64_t>(sequence) + events;
+    return static_cast<std::int32_t>(sum % (static_cast<std::uint64_t>(sequence_max) + 1));
+}
+
+bool in_range(const std::optional<std::int64_t>& value, std::int64_t max) {
+    return !value || (*value >= 0 && *value <= max);
+}
+
+amqp::Condition stolen(std::int64_t received, std::int64_t current) {
+    return {std::string(vendor::epoch_stolen),
+            fmt::format("The producer's epoch is older than that of another one with its id. "
+                        "Received:{} Current:{}",
+                        received, current)};
+}
+
+amqp::Condition out_of_range() {
+    return {std::string(vendor::argument_out_of_range),
+            "Invalid range for idempotent producer state. Producer Id, Epoch, and Sequence Number "
+            "must be zero or positive."};
+}
+
+std::int64_t fresh_id() {
+    std::array<std::byte, 8> bytes;
+    secure_bytes(bytes);
+    return static_cast<std::int64_t>(load<std::uint64_t>(bytes.data()) >> 1);
+}
+
+}  // namespace
+
+Producers::Entry& Producers::entry(const Key& key) {
+    const auto found = entries_.find(key);
+    if (found != entries_.end()) {
+        by_use_.splice(by_use_.end(), by_use_, found->second.used);
+        return found->second;
+    }
+    if (entries_.size() >= producers_max) {
+        entries_.erase(by_use_.front());
+        by_use_.pop_front();
+    }
+    by_use_.push_back(key);
+    return entries_.emplace(key, Entry{{key.second, 0, 0}, std::prev(by_use_.end())}).first->second;
+}
+
+std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
+                                                 const ProducerWish& wish, ProducerState& state) {
+    if (!in_range(wish.id, std::numeric_limits<std::int64_t>::max()) ||
+        !in_range(wish.epoch, epoch_max) || !in_range(wish.sequence, sequence_max)) {
+        return out_of_range();
+    }
+    const std::int64_t id = wish.id ? *wish.id : fresh_id();
+    ProducerState& known = entry({place, id}).state;
+    if (wish.epoch && *wish.epoch < known.epoch) return stolen(*wish.epoch, known.epoch);
+    if (wish.epoch) known.epoch = static_cast<std::int16_t>(*wish.epoch);
+    if (wish.sequence) known.sequence = static_cast<std::int32_t>(*wish.sequence);
+    state = known;
+    return std::nullopt;
+}
+
+std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
+                                                const ProducerStamp& stamp, std::size_t events) {
+    if (!in_range(stamp.id, std::numeric_limits<std::int64_t>::max()) ||
+        !in_range(stamp.epoch, epoch_max) || !in_range(stamp.sequence, sequence_max)) {
+        return out_of_range();
+    }
+    ProducerState& known = entry({place, stamp.id}).state;
+    if (stamp.epoch < known.epoch) return stolen(stamp.epoch, known.epoch);
+    const std::int32_t due = after(known.sequence, 1);
+    if (stamp.sequence != due) {
+        const bool old = stamp.sequence <= known.sequence;
+        return amqp::Condition{
+            std::string(vendor::out_of_order),
+            fmt::format("The sequence number {} is not the one that is due, {}{}.", stamp.sequence,
+                        due, old ? ": it is an old sequence number" : "")};
+    }
+    known.sequence = after(known.sequence, events);
+    return std::nullopt;
+}
+
+void Producers::take_back(const ProducerPlace& place, const ProducerStamp& stamp) {
+    const auto found = entries_.find({place, stamp.id});
+    if (found == entries_.end()) return;
+    ProducerState& known = found->second.state;
+    if (stamp.sequence > known.sequence) return;  // taken back with an earlier one already
+    known.sequence =
+        static_cast<std::int32_t>(stamp.sequence == 0 ? sequence_max : stamp.sequence - 1);
+}
+
+}  // namespace evenkeel::door
