@@ -1,0 +1,79 @@
+// A connection to one event hub, of ours or of Azure Event Hubs, that producers and readers share.
+//
+//   auto client = evenkeel::Client::open({.connection = "Endpoint=sb://localhost;..."}).value();
+//   auto reader = evenkeel::open_reader(*client, "$Default", 0, evenkeel::Position::earliest());
+//
+// It connects when it is first needed, shows a token, renews it before it ends, and connects again
+// after a loss, with growing pauses. One thread of its own. Threads: any; calls block.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <memory>
+#include <string>
+
+#include <evenkeel/error.h>
+#include <evenkeel/hub.h>
+
+namespace evenkeel {
+
+// What is tried again: lost connections, busy or restarting hubs, time-outs. Never what cannot
+// succeed as asked: a wrong key, an unknown event hub.
+struct RetryOptions {
+    std::uint32_t retries_max = 8;         // after the first attempt
+    std::chrono::milliseconds delay{200};  // before the first retry; doubles, give or take a fifth
+    std::chrono::milliseconds delay_max{10'000};
+    std::chrono::milliseconds try_timeout{30'000};  // of one attempt
+};
+
+struct ClientOptions {
+    // Azure's, as it is: "Endpoint=sb://host[:port];SharedAccessKeyName=...;SharedAccessKey=...;
+    // EntityPath=...", with SharedAccessSignature=... in place of name and key if there is no key
+    // at hand, UseDevelopmentEmulator=true for plain TCP, TransportType=AmqpWebSockets. Or
+    // "amqp://[key-name:key@]host[:port]/event-hub", and amqps:// for TLS.
+    std::string connection = {};
+    std::string event_hub = {};     // if the connection string names none
+    std::string name = "evenkeel";  // of this program, for people
+    RetryOptions retry = {};
+    std::chrono::seconds token_life{3600};
+};
+
+struct EventHubProperties {
+    std::string name;
+    std::int64_t created_ms = 0;
+    std::uint32_t partitions = 0;
+};
+
+namespace client {
+class Runtime;
+}
+
+// Errors of all that goes through a client: `invalid_argument` for credentials that are refused or
+// lack a right, `not_found` for an event hub, group or partition that is not there, `unavailable`,
+// `timed_out` and `overloaded` once the retries are used up, `cancelled` when it is closed.
+class Client {
+public:
+    // Reads the options and connects to nothing yet. `invalid_argument` names what is malformed.
+    static Result<std::unique_ptr<Client>> open(ClientOptions options);
+    static Result<std::unique_ptr<Client>> open(std::string connection) {
+        return open(ClientOptions{.connection = std::move(connection)});
+    }
+    // Says good-bye to the hub. What uses the client must be destroyed before.
+    ~Client();
+    Client(const Client&) = delete;
+    Client& operator=(const Client&) = delete;
+
+    const std::string& event_hub() const;
+    Result<EventHubProperties> properties();
+    // `bytes`, `readers` and `problems` are not known from afar.
+    Result<PartitionInfo> properties(std::uint32_t partition);
+
+    // For producers and readers.
+    client::Runtime& runtime() { return *runtime_; }
+
+private:
+    explicit Client(std::unique_ptr<client::Runtime> runtime);
+    std::unique_ptr<client::Runtime> runtime_;
+};
+
+}  // namespace evenkeel

@@ -1,0 +1,123 @@
+// Sending events to an event hub, of ours or of Azure Event Hubs.
+//
+//   auto producer = evenkeel::Producer::open("amqp://app:key@localhost/homes").value();
+//   auto batch = producer->make_batch({.partition_key = "home-17"}).value();
+//   batch.try_add({.body = "door opened"});
+//   producer->send(batch).value();
+//
+// send() is acknowledged when the hub has stored the events. What a hub refuses for a while (busy,
+// restarting, out of reach) is sent again. A connection that is lost between a batch and its
+// acknowledgement leaves open whether the batch was stored; it is sent again, so its events may be
+// stored twice. Neither our hub nor Azure's public service removes such repeats yet.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <variant>
+#include <vector>
+
+#include <evenkeel/client.h>
+#include <evenkeel/error.h>
+#include <evenkeel/hub.h>
+
+namespace evenkeel {
+
+// An application property of an event.
+struct Property {
+    std::string_view name;
+    std::variant<std::string_view, std::int64_t, double, bool> value;
+};
+
+struct EventData {
+    std::string_view body = {};
+    std::string_view content_type = {};    // empty: none
+    std::string_view message_id = {};      // empty: none
+    std::string_view correlation_id = {};  // empty: none
+    std::span<const Property> properties = {};
+};
+
+// Events that are sent together: to one partition, in order, with neighbouring sequence numbers,
+// all or nothing. Threads: one at a time.
+class SendBatch {
+public:
+    // False if it does not fit any more: send what there is. An event that does not even fit into
+    // an empty batch is too large for the event hub.
+    bool try_add(const EventData& event);
+    bool try_add(std::string_view body) { return try_add(EventData{.body = body}); }
+
+    bool empty() const { return count_ == 0; }
+    std::size_t size() const { return count_; }
+    std::size_t size_bytes() const { return message_.size(); }
+    std::size_t bytes_max() const { return bytes_max_; }
+    // Removes the events; route and limit stay.
+    void clear();
+
+    // For producers. Checks nothing.
+    SendBatch(std::optional<std::uint32_t> partition, std::string partition_key,
+              std::size_t bytes_max);
+    const std::optional<std::uint32_t>& partition() const { return partition_; }
+    const std::string& partition_key() const { return key_; }
+    const std::vector<std::byte>& message() const { return message_; }
+
+private:
+    std::optional<std::uint32_t> partition_;
+    std::string key_;
+    std::size_t bytes_max_;
+    std::size_t count_ = 0;
+    std::vector<std::byte> message_;
+};
+
+struct ProducerOptions {
+    // Of batches that were given to send_later() and are not answered yet; one more is refused with
+    // `overloaded`. send() waits instead.
+    std::size_t waiting_bytes_max = std::size_t{64} << 20;
+    // Batches that are sent to one address before the first of them is acknowledged.
+    std::uint32_t in_flight_max = 64;
+};
+
+// Threads: any.
+class Producer {
+public:
+    // Connects, and returns once the hub takes events. `client` outlives the producer.
+    static Result<std::unique_ptr<Producer>> open(Client& client, ProducerOptions options = {});
+    // The same with a client of its own.
+    static Result<std::unique_ptr<Producer>> open(ClientOptions connection,
+                                                  ProducerOptions options = {});
+    static Result<std::unique_ptr<Producer>> open(std::string connection) {
+        return open(ClientOptions{.connection = std::move(connection)});
+    }
+    // What is not acknowledged yet ends with `cancelled`; it may be stored nevertheless.
+    ~Producer();
+    Producer(const Producer&) = delete;
+    Producer& operator=(const Producer&) = delete;
+
+    Client& client() { return *client_; }
+    Result<EventHubProperties> properties() { return client_->properties(); }
+
+    // `invalid_argument` for a route with both a partition and a key, or a key of more than 128
+    // characters. A partition that is not there is found out by send(): `not_found`.
+    Result<SendBatch> make_batch(Route route = {}) const;
+    // Blocks until the events are stored. The batch may be sent again, or cleared and filled again.
+    Result<> send(const SendBatch& batch);
+    // The same for one event.
+    Result<> send(std::string_view body, Route route = {});
+    // Without waiting: `done` is called once, on the client's thread, and must not block. Batches
+    // to one address are sent in the order of the calls; one that is refused and sent again may be
+    // overtaken.
+    void send_later(const SendBatch& batch, std::function<void(Result<>)> done);
+
+private:
+    class State;
+    Producer(std::unique_ptr<Client> own, Client& client, std::unique_ptr<State> state);
+    std::unique_ptr<Client> own_;  // null: it is somebody else's
+    Client* client_;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace evenkeel

@@ -1,0 +1,33 @@
+// A value that one thread sets and another waits for.
+#pragma once
+
+#include <optional>
+#include <utility>
+
+#include "base/mutex.h"
+
+namespace evenkeel {
+
+template <typename T>
+class Promise {
+public:
+    // The first value counts.
+    void set(T value) {
+        const Lock lock(mutex_);
+        if (!value_) value_.emplace(std::move(value));
+        condition_.notify_all();
+    }
+    // Once.
+    T wait() {
+        const Lock lock(mutex_);
+        while (!value_) condition_.wait(mutex_);
+        return std::move(*value_);
+    }
+
+private:
+    Mutex mutex_;
+    Condition condition_;
+    std::optional<T> value_ EK_GUARDED_BY(mutex_);
+};
+
+}  // namespace evenkeel

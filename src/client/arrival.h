@@ -1,0 +1,33 @@
+// Events as they come from a hub: where reading starts, in the words of the wire, and what a
+// delivered message says about itself. Pure.
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "amqp/performatives.h"
+#include "base/bytes.h"
+#include "base/result.h"
+#include <evenkeel/consumer.h>
+#include <evenkeel/event.h>
+
+namespace evenkeel::client {
+
+// "amqp.annotation.x-opt-offset > '-1'"
+std::string filter_of(const Position& position);
+
+// The source of a receiver link, with its filter.
+amqp::Terminus source_of(std::string_view address, const Position& position);
+
+// The link properties of a reader.
+amqp::Buffer reader_properties(const RemoteReaderOptions& options);
+
+struct Arrival {
+    Event event;  // views of `message`
+    std::optional<LastEnqueued> last_enqueued;
+};
+
+// `corrupt` if the message lacks what every delivered event has.
+Result<Arrival> decode_arrival(ByteView message);
+
+}  // namespace evenkeel::client

@@ -1,0 +1,153 @@
+// The public Client and its readers: threads around a Connection, and calls that wait.
+#include <algorithm>
+
+#include "base/promise.h"
+#include "client/reader_core.h"
+#include "client/runtime.h"
+#include <evenkeel/consumer.h>
+
+namespace evenkeel {
+namespace {
+
+using client::NodeReply;
+using client::ReaderCore;
+using client::Runtime;
+using io::system::run_and_wait;
+
+// For ever, without leaving the range of the clock.
+constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
+
+class LinkedReader final : public RemoteReader {
+public:
+    LinkedReader(Runtime& runtime, std::unique_ptr<ReaderCore> core)
+        : runtime_(runtime), core_(std::move(core)) {}
+    ~LinkedReader() override {
+        run_and_wait(runtime_.loop(), [this] { core_.reset(); });
+    }
+
+    Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait) override {
+        if (events_max == 0) {
+            return Error{ErrorCode::invalid_argument, "events_max is 0; ask for 1 or more"};
+        }
+        Promise<Result<EventBatch>> promise;
+        runtime_.loop().post([&] {
+            core_->read(events_max, std::min(wait, wait_max),
+                        [&promise](Result<EventBatch> batch) { promise.set(std::move(batch)); });
+        });
+        return promise.wait();
+    }
+
+    void close() override {
+        run_and_wait(runtime_.loop(), [this] { core_->close(); });
+    }
+
+    std::optional<LastEnqueued> last_enqueued() override {
+        std::optional<LastEnqueued> last;
+        run_and_wait(runtime_.loop(), [&] { last = core_->last_enqueued(); });
+        return last;
+    }
+
+private:
+    Runtime& runtime_;
+    std::unique_ptr<ReaderCore> core_;
+};
+
+std::uint64_t fresh_seed() {
+    std::array<std::byte, 8> bytes;
+    secure_bytes(bytes);
+    return load<std::uint64_t>(bytes.data());
+}
+
+Result<client::ConnectionOptions> connection_options(const ClientOptions& options) {
+    client::ConnectionOptions result;
+    EK_TRY_ASSIGN(result.target, client::parse_connection_string(options.connection));
+    std::string& event_hub = result.target.event_hub;
+    if (event_hub.empty()) {
+        event_hub = options.event_hub;
+    } else if (!options.event_hub.empty() && options.event_hub != event_hub) {
+        return Error{ErrorCode::invalid_argument, "the connection string is for event hub '" +
+                                                      event_hub + "', not for '" +
+                                                      options.event_hub + "'"};
+    }
+    if (event_hub.empty()) {
+        return Error{ErrorCode::invalid_argument,
+                     "which event hub? Name it in the connection string (EntityPath=...) or beside "
+                     "it"};
+    }
+    if (result.target.websocket || result.target.tls) {
+        return Error{ErrorCode::unsupported,
+                     result.target.websocket
+                         ? "connection string: AMQP over WebSocket is not supported yet"
+                         : "connection string: TLS is not supported yet; for a hub without it say "
+                           "UseDevelopmentEmulator=true or amqp://"};
+    }
+    if (options.token_life < std::chrono::seconds(10)) {
+        return Error{ErrorCode::invalid_argument, "token_life is at least 10 seconds"};
+    }
+    result.name = options.name;
+    result.retry = options.retry;
+    result.token_life = options.token_life;
+    result.seed = fresh_seed();
+    return result;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Client>> Client::open(ClientOptions options) {
+    EK_TRY_ASSIGN(auto connection, connection_options(options));
+    return std::unique_ptr<Client>(new Client(std::make_unique<Runtime>(std::move(connection))));
+}
+
+Client::Client(std::unique_ptr<Runtime> runtime) : runtime_(std::move(runtime)) {}
+
+Client::~Client() = default;
+
+const std::string& Client::event_hub() const {
+    return runtime_->options().target.event_hub;
+}
+
+Result<EventHubProperties> Client::properties() {
+    Promise<Result<NodeReply>> promise;
+    runtime_->loop().post([&] {
+        runtime_->connection().read_event_hub(
+            [&promise](Result<NodeReply> reply) { promise.set(std::move(reply)); });
+    });
+    EK_TRY_ASSIGN(const auto reply, promise.wait());
+    return client::decode_event_hub(reply.body);
+}
+
+Result<PartitionInfo> Client::properties(std::uint32_t partition) {
+    Promise<Result<NodeReply>> promise;
+    runtime_->loop().post([&] {
+        runtime_->connection().read_partition(
+            partition, [&promise](Result<NodeReply> reply) { promise.set(std::move(reply)); });
+    });
+    EK_TRY_ASSIGN(const auto reply, promise.wait());
+    return client::decode_partition(reply.body);
+}
+
+Result<std::unique_ptr<RemoteReader>> open_reader(Client& client, std::string_view group,
+                                                  std::uint32_t partition, Position position,
+                                                  RemoteReaderOptions options) {
+    if (options.prefetch_events == 0 || options.prefetch_bytes == 0) {
+        return Error{ErrorCode::invalid_argument, "a reader prefetches 1 event and 1 byte or more"};
+    }
+    if (options.epoch && *options.epoch < 0) {
+        return Error{ErrorCode::invalid_argument, "an epoch is 0 or more"};
+    }
+    Runtime& runtime = client.runtime();
+    std::unique_ptr<ReaderCore> core;
+    Promise<Result<>> promise;
+    runtime.loop().post([&] {
+        core =
+            std::make_unique<ReaderCore>(runtime.connection(), group, partition, position, options);
+        core->open([&promise](Result<> opened) { promise.set(std::move(opened)); });
+    });
+    const Result<> opened = promise.wait();
+    // Destroyed on the loop, if it was refused.
+    auto reader = std::make_unique<LinkedReader>(runtime, std::move(core));
+    if (!opened.ok()) return opened.error();
+    return std::unique_ptr<RemoteReader>(std::move(reader));
+}
+
+}  // namespace evenkeel

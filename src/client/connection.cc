@@ -1,0 +1,239 @@
+#include "client/connection.h"
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "client/entry.h"
+
+namespace evenkeel::client {
+namespace {
+
+// Of its life, a token has so much behind it when it is renewed.
+constexpr std::int64_t renewal_percent = 75;
+
+std::string container_of(const std::string& name, Random& random) {
+    return fmt::format("{}-{:08x}", name, random.next() & 0xffffffff);
+}
+
+}  // namespace
+
+Connection::Live::~Live() {
+    // The requesters' links are the transport's, and their events must not outlive them.
+    if (transport) transport->abandon();
+}
+
+Connection::Connection(io::Loop& loop, io::Network& network, ConnectionOptions options)
+    : loop_(loop), network_(network), options_(std::move(options)), random_(options_.seed) {}
+
+Connection::~Connection() {
+    for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) cancel(*timer);
+    for (auto& [link, entry] : entries_) cancel(entry->timer);
+}
+
+void Connection::cancel(std::optional<io::TimerId>& timer) {
+    if (timer) loop_.cancel(*timer);
+    timer.reset();
+}
+
+// Does what can be done now: attach, ask, or connect.
+void Connection::advance() {
+    if (stopping_) return;
+    if (!is_ready()) {
+        if (is_needed()) connect();
+        return;
+    }
+    std::vector<Entry*> waiting;
+    for (auto& [link, entry] : entries_) {
+        if (entry->state == Entry::State::waiting) waiting.push_back(entry.get());
+    }
+    for (Entry* const entry : waiting) attach(*entry);
+    std::vector<std::uint64_t> questions;
+    for (auto& [id, question] : questions_) {
+        if (question.state == Question::State::waiting) questions.push_back(id);
+    }
+    for (const auto id : questions) {
+        const auto found = questions_.find(id);
+        if (found != questions_.end()) ask_now(id, found->second);
+    }
+}
+
+void Connection::connect() {
+    if (live_ || connecting_ || pause_timer_) return;
+    const Instant now = loop_.clock().now();
+    if (now < not_before_) {
+        pause_timer_ = loop_.run_at(not_before_, [this] {
+            pause_timer_.reset();
+            advance();
+        });
+        return;
+    }
+    connecting_ = true;
+    const std::uint64_t attempt = ++attempt_;
+    attempt_timer_ = loop_.run_after(options_.retry.try_timeout, [this] {
+        attempt_timer_.reset();
+        fail({{ErrorCode::timed_out, fmt::format("connect to {}: the hub did not answer in time",
+                                                 io::to_string(options_.target.endpoint))},
+              true,
+              {}});
+    });
+    network_.connect(options_.target.endpoint, options_.retry.try_timeout,
+                     [this, attempt, alive = std::weak_ptr<bool>(alive_)](
+                         Result<std::unique_ptr<io::Socket>> socket) {
+                         if (alive.expired() || attempt != attempt_ || stopping_) return;
+                         connected(std::move(socket));
+                     });
+}
+
+void Connection::connected(Result<std::unique_ptr<io::Socket>> socket) {
+    if (!socket.ok()) return fail(failure_of(socket.error()));
+    if (!options_.wrap) return start(std::move(*socket));
+    options_.wrap(std::move(*socket), options_.target.endpoint,
+                  [this, attempt = attempt_, alive = std::weak_ptr<bool>(alive_)](
+                      Result<std::unique_ptr<io::Socket>> wrapped) {
+                      if (alive.expired() || attempt != attempt_ || stopping_) return;
+                      if (!wrapped.ok()) return fail(failure_of(wrapped.error()));
+                      start(std::move(*wrapped));
+                  });
+}
+
+void Connection::start(std::unique_ptr<io::Socket> socket) {
+    connecting_ = false;
+    amqp::ConnectionOptions options;
+    options.is_server = false;
+    options.container = container_of(options_.name, random_);
+    options.hostname = options_.target.endpoint.host;
+    options.idle_timeout = std::chrono::seconds(60);
+    options.max_message_bytes = std::uint64_t{32} << 20;
+    options.partial_bytes_max = std::uint64_t{64} << 20;
+    live_ = std::make_unique<Live>();
+    live_->transport = std::make_unique<Transport>(
+        loop_, std::move(socket), std::move(options),
+        Transport::Events{
+            [this] { authorize(); },
+            [this](const std::optional<amqp::Condition>& why) { transport_closed(why); }});
+    live_->transport->start();
+}
+
+void Connection::authorize() {
+    const Target& target = options_.target;
+    if (target.key.empty() && target.token.empty()) return become_ready();
+    if (authorizing_) return;
+    const WallTime now = loop_.clock().wall();
+    WallTime expires = now + options_.token_life;
+    Secret token = target.token;
+    if (token.empty()) {
+        token = Secret(make_sas(target.audience(), target.key_name, target.key, expires));
+    } else {
+        expires = sas_expiry(token.reveal()).value_or(now);
+        if (expires <= now) {
+            return fail({{ErrorCode::invalid_argument,
+                          "the SharedAccessSignature in the connection string has expired"},
+                         false,
+                         {}});
+        }
+    }
+    if (!live_->cbs) {
+        live_->cbs = std::make_unique<Requester>(loop_, *live_->transport, "$cbs",
+                                                 options_.retry.try_timeout);
+    }
+    authorizing_ = true;
+    live_->cbs->ask(put_token(target.audience(), token, expires),
+                    [this, token, expires](const Failure* failure, const NodeReply&) {
+                        authorizing_ = false;
+                        if (failure) return fail(*failure);
+                        authorized(token, expires);
+                    });
+}
+
+void Connection::authorized(const Secret& token, WallTime expires) {
+    token_ = token;
+    cancel(renewal_timer_);
+    if (!options_.target.key.empty()) {
+        const Duration life = expires - loop_.clock().wall();
+        renewal_timer_ = loop_.run_after(life * renewal_percent / 100, [this] {
+            renewal_timer_.reset();
+            if (live_ && live_->transport->is_open()) authorize();
+        });
+    }
+    become_ready();
+}
+
+void Connection::become_ready() {
+    cancel(attempt_timer_);
+    failures_ = 0;
+    ready_ = true;
+    advance();
+}
+
+void Connection::fail(const Failure& failure) {
+    cancel(attempt_timer_);
+    connecting_ = false;
+    ++attempt_;
+    abandon_live();
+    rest(failure);
+    lose_attached(failure);
+    lose_unattached(failure);
+    advance();
+}
+
+void Connection::transport_closed(const std::optional<amqp::Condition>& why) {
+    if (stopping_) {
+        abandon_live();
+        if (stopped_) {
+            Task done = std::move(stopped_);
+            done();
+        }
+        return;
+    }
+    Failure failure = failure_of(why);
+    if (!why) failure.error.detail = "the hub closed the connection";
+    if (!ready_) return fail(failure);
+    // The links have heard of it, and come again by themselves.
+    abandon_live();
+    rest(failure);
+    advance();
+}
+
+// C1: a pause before the next attempt.
+void Connection::rest(const Failure& failure) {
+    ++failures_;
+    const Duration pause = std::max(retry_pause(failures_), failure.delay_min);
+    not_before_ = loop_.clock().now() + pause;
+    trace(TraceLevel::debug, "the connection to the hub failed",
+          {{"hub", io::to_string(options_.target.endpoint)}, {"cause", failure.error.detail}});
+}
+
+void Connection::abandon_live() {
+    ready_ = false;
+    authorizing_ = false;
+    cancel(renewal_timer_);
+    if (!live_) return;
+    live_->transport->abandon();
+    // We may be inside one of its callbacks.
+    loop_.post([dead = std::move(live_)] {});
+}
+
+void Connection::stop(Task done) {
+    loop_.check_here();
+    EK_CHECK(!stopping_, "a connection is stopped once");
+    stopping_ = true;
+    ++attempt_;
+    for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) cancel(*timer);
+    const Failure failure{{ErrorCode::cancelled, "the client was closed"}, false, {}};
+    const bool has_transport = live_ && live_->transport->is_open();
+    if (has_transport) {
+        stopped_ = std::move(done);
+        live_->transport->close();
+    } else {
+        abandon_live();
+    }
+    lose_attached(failure);
+    lose_unattached(failure);
+    if (!has_transport) done();
+}
+
+void Connection::flush_soon() {
+    if (live_) live_->transport->flush_soon();
+}
+
+}  // namespace evenkeel::client

@@ -1,0 +1,157 @@
+// A client's connection to a hub, which comes back after a loss:
+//
+//     idle ──wanted──▶ connecting ─▶ opening ─▶ authorizing ──▶ ready ──lost──▶ (pause) ─▶
+//     connecting
+//                                                                └─ renews its token before it ends
+//
+// Links that are wanted are attached whenever it is ready, and again after they were lost, as long
+// as their owners want that. Questions to the hub's management node are asked again likewise.
+//
+// Invariants
+//   C1  One attempt to connect at a time, with growing pauses between failed ones.
+//   C2  What cannot succeed as asked is told at once and not tried again.
+//   C3  After stop() has called `done`, no callback runs.
+// Threads: pinned to the loop.
+#pragma once
+
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/random.h"
+#include "base/sas.h"
+#include "client/connection_string.h"
+#include "client/failure.h"
+#include "client/requester.h"
+#include "client/transport.h"
+#include "io/loop.h"
+#include "io/socket.h"
+
+namespace evenkeel::client {
+
+// Turns a connected socket into one that encrypts, or that speaks WebSocket.
+using Wrap = std::function<void(std::unique_ptr<io::Socket>, const io::Endpoint&,
+                                Callback<void(Result<std::unique_ptr<io::Socket>>)>)>;
+
+struct ConnectionOptions {
+    Target target;
+    std::string name;
+    RetryOptions retry;
+    std::chrono::seconds token_life{3600};
+    Wrap wrap;  // empty: the socket as it is
+    std::uint64_t seed = 1;
+};
+
+// A link that its owner wants to have.
+class WantedLink {
+public:
+    virtual ~WantedLink() = default;
+    // How to attach now; asked before each attempt.
+    virtual amqp::Attach attach() = 0;
+    // Good until on_lost().
+    virtual void on_attached(amqp::Link& link) = 0;
+    virtual void on_delivery(const amqp::Delivery&) {}
+    virtual void on_credit() {}
+    virtual void on_disposition(const amqp::Disposition&) {}
+    // The link, or an attempt to attach it, failed; `failures` times in a row now. True: try again
+    // after a pause, if that may help; false: not before it is wanted again.
+    virtual bool on_lost(const Failure& failure, std::uint32_t failures) = 0;
+};
+
+class Connection {
+public:
+    using Answered = Callback<void(Result<NodeReply>)>;
+
+    // Both outlive the connection.
+    Connection(io::Loop& loop, io::Network& network, ConnectionOptions options);
+    ~Connection();
+
+    // Attaches the link as soon as possible, unless that is under way. It outlives drop().
+    void want(WantedLink& link);
+    // Detaches it; nothing is heard of it any more.
+    void drop(WantedLink& link);
+    // All is well: failures of this link are counted from 0 again.
+    void progressed(WantedLink& link);
+    void flush_soon();
+    // The pause before retry number `retry` of anything.
+    Duration retry_pause(std::uint32_t retry) {
+        return retry_delay(options_.retry, retry, random_);
+    }
+
+    void read_event_hub(Answered done);
+    void read_partition(std::uint32_t partition, Answered done);
+
+    // Ends all: owners and askers are told `cancelled`, the hub good-bye.
+    void stop(Task done);
+
+    io::Loop& loop() const { return loop_; }
+    const ConnectionOptions& options() const { return options_; }
+    bool is_ready() const { return live_ && ready_; }
+
+private:
+    class Entry;
+    // One transport and what is made for it.
+    struct Live {
+        std::unique_ptr<Transport> transport;
+        std::unique_ptr<Requester> cbs;
+        std::unique_ptr<Requester> management;
+        ~Live();
+    };
+    struct Question {
+        Callback<NodeRequest(const Secret& token)> make;
+        Answered done;
+        std::uint32_t retries = 0;
+        enum class State : std::uint8_t { waiting, asked, resting } state = State::waiting;
+    };
+
+    void advance();
+    void connect();
+    void connected(Result<std::unique_ptr<io::Socket>> socket);
+    void start(std::unique_ptr<io::Socket> socket);
+    void authorize();
+    void authorized(const Secret& token, WallTime expires);
+    void become_ready();
+    // The attempt, or the connection that was ready, ends with this.
+    void fail(const Failure& failure);
+    void transport_closed(const std::optional<amqp::Condition>& why);
+    void rest(const Failure& failure);
+    void abandon_live();
+    void cancel(std::optional<io::TimerId>& timer);
+
+    // connection_links.cc
+    void attach(Entry& entry);
+    void lose(Entry& entry, const Failure& failure);
+    bool tell(Entry& entry, const Failure& failure);
+    void lose_unattached(const Failure& failure);
+    void lose_attached(const Failure& failure);
+    void ask(Callback<NodeRequest(const Secret&)> make, Answered done);
+    void ask_now(std::uint64_t id, Question& question);
+    void question_failed(std::uint64_t id, const Failure& failure);
+    bool is_needed() const;
+
+    io::Loop& loop_;
+    io::Network& network_;
+    const ConnectionOptions options_;
+    Random random_;
+    std::unique_ptr<Live> live_;
+    bool connecting_ = false;  // until there is a transport
+    bool ready_ = false;
+    bool authorizing_ = false;
+    bool stopping_ = false;
+    std::uint32_t failures_ = 0;  // in a row
+    Instant not_before_;          // the next attempt
+    std::uint64_t attempt_ = 0;   // answers to earlier ones are void
+    std::optional<io::TimerId> attempt_timer_;
+    std::optional<io::TimerId> pause_timer_;
+    std::optional<io::TimerId> renewal_timer_;
+    Secret token_;
+    std::map<WantedLink*, std::unique_ptr<Entry>> entries_;
+    std::map<std::uint64_t, Question> questions_;
+    std::uint64_t last_question_ = 0;
+    Task stopped_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace evenkeel::client

@@ -1,0 +1,218 @@
+#include "client/reader_core.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include <fmt/core.h>
+
+namespace evenkeel::client {
+namespace {
+
+constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
+constexpr std::string_view metric_capability = "com.microsoft:enable-receiver-runtime-metric";
+
+}  // namespace
+
+ReaderCore::ReaderCore(Connection& connection, std::string_view group, std::uint32_t partition,
+                       const Position& position, RemoteReaderOptions options)
+    : connection_(connection),
+      loop_(connection.loop()),
+      address_(fmt::format("{}/ConsumerGroups/{}/Partitions/{}",
+                           connection.options().target.event_hub, group, partition)),
+      partition_(partition),
+      options_(std::move(options)),
+      position_(position) {}
+
+ReaderCore::~ReaderCore() {
+    connection_.drop(*this);
+    if (timer_) loop_.cancel(*timer_);
+}
+
+void ReaderCore::open(Callback<void(Result<>)> done) {
+    opened_ = std::move(done);
+    if (position_.kind != Position::Kind::latest) return connection_.want(*this);
+    // "The end" must stay the same place when the link is lost before the first event.
+    connection_.read_partition(
+        partition_, [this, alive = std::weak_ptr<bool>(alive_)](Result<NodeReply> reply) {
+            if (alive.expired()) return;
+            if (!reply.ok()) return end(reply.error());
+            const auto info = decode_partition(reply->body);
+            if (!info.ok()) return end(info.error());
+            position_ = Position::after_sequence(info->last_enqueued_sequence_number);
+            connection_.want(*this);
+        });
+}
+
+amqp::Attach ReaderCore::attach() {
+    amqp::Attach attach;
+    attach.name = address_;
+    attach.role = amqp::Role::receiver;
+    attach.sender_settle = amqp::SenderSettle::settled;
+    attach.source = source_of(address_, position_);
+    attach.target = amqp::terminus(amqp::descriptor::target, options_.name);
+    attach.properties = reader_properties(options_);
+    if (options_.track_last_enqueued) {
+        attach.desired_capabilities = {std::string(metric_capability)};
+    }
+    return attach;
+}
+
+void ReaderCore::on_attached(amqp::Link& link) {
+    link_ = &link;
+    give_credit();
+    opened({});
+}
+
+void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
+    if (!delivery.settled && link_) {
+        link_->settle(delivery.id, {amqp::DeliveryState::Kind::accepted, std::nullopt});
+    }
+    if (delivery.too_large) {
+        return end(
+            {ErrorCode::unsupported,
+             fmt::format("an event of {} bytes is too large to be received", delivery.size)});
+    }
+    const ByteView kept = keep(delivery.bytes);
+    const auto arrival = decode_arrival(kept);
+    if (!arrival.ok()) return end(arrival.error());
+    if (arrival->event.sequence_number <= last_sequence_) return;  // R1
+    last_sequence_ = arrival->event.sequence_number;
+    position_ = Position::after_sequence(last_sequence_);
+    if (arrival->last_enqueued) last_enqueued_ = arrival->last_enqueued;
+    waiting_.push_back({arrival->event, chunk_});
+    waiting_bytes_ += kept.size();
+    // Follows larger ones at once, smaller ones slowly.
+    event_bytes_ = std::max(kept.size(), (event_bytes_ * 63 + kept.size()) / 64);
+    connection_.progressed(*this);
+    if (answer_) reply(take(events_max_));
+    give_credit();
+}
+
+ByteView ReaderCore::keep(ByteView message) {
+    if (!chunk_ || chunk_->size - chunk_->used < message.size()) {
+        chunk_ = std::make_shared<Chunk>();
+        chunk_->size = std::max(chunk_bytes, message.size());
+        chunk_->bytes = std::make_unique<std::byte[]>(chunk_->size);
+    }
+    std::byte* const to = chunk_->bytes.get() + chunk_->used;
+    if (!message.empty()) std::memcpy(to, message.data(), message.size());
+    chunk_->used += message.size();
+    return {to, message.size()};
+}
+
+// As many as fit, in steps of at least half of what may wait, so that flows are few.
+void ReaderCore::give_credit() {
+    if (!link_) return;
+    const std::uint32_t granted = link_->granted();
+    std::size_t fits = 0;
+    if (waiting_bytes_ < options_.prefetch_bytes && waiting_.size() < options_.prefetch_events) {
+        const std::size_t by_bytes = (options_.prefetch_bytes - waiting_bytes_) / event_bytes_;
+        fits = std::min<std::size_t>(options_.prefetch_events - waiting_.size(),
+                                     std::max<std::size_t>(1, by_bytes));
+    }
+    const auto wanted = static_cast<std::uint32_t>(fits);
+    const bool too_many = waiting_bytes_ >= options_.prefetch_bytes && granted > 0;
+    const bool worth_it = wanted > granted && (granted == 0 || wanted - granted >= wanted / 2);
+    if (!too_many && !worth_it) return;
+    link_->grant(wanted);
+    connection_.flush_soon();
+}
+
+bool ReaderCore::on_lost(const Failure& failure, std::uint32_t failures) {
+    link_ = nullptr;
+    if (!failure.retry) {
+        end(failure.error);
+        return false;
+    }
+    if (failures <= connection_.options().retry.retries_max) return true;
+    if (opened_) {
+        end(failure.error);
+        return false;
+    }
+    is_parked_ = true;
+    if (answer_) {
+        reply(failure.error);
+    } else {
+        paused_ = failure.error;
+    }
+    return false;
+}
+
+void ReaderCore::read(std::size_t events_max, Duration wait, Answer answer) {
+    loop_.check_here();
+    EK_CHECK(!answer_, "one read at a time");
+    answer_ = std::move(answer);
+    events_max_ = events_max;
+    if (ended_) return reply(*ended_);
+    if (!waiting_.empty()) {
+        reply(take(events_max));
+        return give_credit();
+    }
+    if (is_parked_) {
+        is_parked_ = false;
+        connection_.want(*this);
+        if (!answer_) return;
+    }
+    if (paused_) {
+        const Error why = *paused_;
+        paused_.reset();
+        return reply(why);
+    }
+    if (wait <= Duration(0)) return reply(EventBatch());
+    timer_ = loop_.run_after(wait, [this] {
+        timer_.reset();
+        reply(EventBatch());
+    });
+}
+
+EventBatch ReaderCore::take(std::size_t events_max) {
+    std::vector<Event> events;
+    std::vector<std::shared_ptr<const void>> owners;
+    const std::size_t count = std::min(events_max, waiting_.size());
+    events.reserve(count);
+    const void* last = nullptr;
+    for (std::size_t i = 0; i < count; ++i) {
+        Waiting& first = waiting_.front();
+        events.push_back(first.event);
+        waiting_bytes_ -= first.event.sections.size();
+        if (first.chunk.get() != last) {
+            last = first.chunk.get();
+            owners.push_back(std::move(first.chunk));
+        }
+        waiting_.pop_front();
+    }
+    return {std::move(events), std::move(owners)};
+}
+
+void ReaderCore::reply(Result<EventBatch> batch) {
+    if (timer_) loop_.cancel(*timer_);
+    timer_.reset();
+    Answer answer = std::move(answer_);
+    answer_ = nullptr;
+    answer(std::move(batch));
+}
+
+void ReaderCore::opened(Result<> result) {
+    if (!opened_) return;
+    auto done = std::move(opened_);
+    opened_ = nullptr;
+    done(std::move(result));
+}
+
+// R2: what waits is not handed out any more.
+void ReaderCore::end(const Error& why) {
+    if (!ended_) ended_ = why;
+    link_ = nullptr;
+    waiting_.clear();
+    waiting_bytes_ = 0;
+    connection_.drop(*this);
+    if (answer_) reply(*ended_);
+    opened(*ended_);
+}
+
+void ReaderCore::close() {
+    loop_.check_here();
+    end({ErrorCode::cancelled, "the reader was closed"});
+}
+
+}  // namespace evenkeel::client

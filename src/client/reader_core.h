@@ -1,0 +1,89 @@
+// The loop's half of a remote reader: a receiver link that comes back where it was, and what waits
+// to be read.
+//
+//     hub ──deliveries──▶ [at most prefetch_events, about prefetch_bytes] ──read()──▶ caller
+//      ▲────── credit for what is expected to fit ──────┘
+//
+// Invariants
+//   R1  Sequence numbers that are handed out rise by one reader's view of the partition: after a
+//       loss the link is attached behind the last event that came, and what comes twice is dropped.
+//   R2  Once displaced, nothing more is handed out.
+// Threads: pinned to the loop.
+#pragma once
+
+#include <deque>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "client/arrival.h"
+#include "client/connection.h"
+
+namespace evenkeel::client {
+
+class ReaderCore final : public WantedLink {
+public:
+    using Answer = Callback<void(Result<EventBatch>)>;
+
+    // The connection outlives this.
+    ReaderCore(Connection& connection, std::string_view group, std::uint32_t partition,
+               const Position& position, RemoteReaderOptions options);
+    ~ReaderCore() override;
+
+    // `done` runs once the hub has accepted the reader, or when it is clear that it will not.
+    void open(Callback<void(Result<>)> done);
+    // One at a time. Answers at once, when there is something, or with nothing at the deadline.
+    void read(std::size_t events_max, Duration wait, Answer answer);
+    void close();
+    const std::optional<LastEnqueued>& last_enqueued() const { return last_enqueued_; }
+    std::size_t waiting_bytes() const { return waiting_bytes_; }
+
+    amqp::Attach attach() override;
+    void on_attached(amqp::Link& link) override;
+    void on_delivery(const amqp::Delivery& delivery) override;
+    bool on_lost(const Failure& failure, std::uint32_t failures) override;
+
+private:
+    // Memory for many events, filled from the front and never moved.
+    struct Chunk {
+        std::unique_ptr<std::byte[]> bytes;
+        std::size_t size = 0;
+        std::size_t used = 0;
+    };
+    struct Waiting {
+        Event event;
+        std::shared_ptr<Chunk> chunk;
+    };
+
+    ByteView keep(ByteView message);
+    void want();
+    void give_credit();
+    EventBatch take(std::size_t events_max);
+    void reply(Result<EventBatch> batch);
+    void opened(Result<> result);
+    void end(const Error& why);
+
+    Connection& connection_;
+    io::Loop& loop_;
+    const std::string address_;
+    const std::uint32_t partition_;
+    const RemoteReaderOptions options_;
+    Position position_;  // where to attach next
+    std::int64_t last_sequence_ = -1;
+    amqp::Link* link_ = nullptr;
+    std::deque<Waiting> waiting_;
+    std::size_t waiting_bytes_ = 0;
+    std::size_t event_bytes_ = 1024;  // what we expect of the next one
+    std::shared_ptr<Chunk> chunk_;
+    std::optional<LastEnqueued> last_enqueued_;
+    std::optional<Error> ended_;   // for good
+    std::optional<Error> paused_;  // told to the next read, which tries again
+    bool is_parked_ = false;
+    Callback<void(Result<>)> opened_;
+    std::size_t events_max_ = 0;
+    Answer answer_;
+    std::optional<io::TimerId> timer_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace evenkeel::client

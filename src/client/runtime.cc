@@ -1,0 +1,24 @@
+// tidy: no test: client_test.cc tests it through the public calls
+#include "client/runtime.h"
+
+#include "base/promise.h"
+
+namespace evenkeel::client {
+
+Runtime::Runtime(ConnectionOptions options)
+    : options_(std::move(options)),
+      network_(std::make_unique<io::system::SystemNetwork>(loop_)),
+      connection_(std::make_unique<Connection>(loop_, *network_, options_)) {
+    loop_.start();
+}
+
+Runtime::~Runtime() {
+    Promise<bool> stopped;
+    loop_.post([&] { connection_->stop([&] { stopped.set(true); }); });
+    stopped.wait();
+    loop_.stop();
+    connection_.reset();
+    network_.reset();
+}
+
+}  // namespace evenkeel::client

@@ -1,0 +1,43 @@
+// The loop's half of a producer: the senders of one event hub, by address.
+// Threads: pinned to the loop.
+#pragma once
+
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "client/connection.h"
+#include "producer/sender.h"
+
+namespace evenkeel::producer {
+
+class Core {
+public:
+    using Done = Sender::Done;
+
+    // Addresses that one producer may send to.
+    static constexpr std::size_t senders_max = 4096;
+
+    // The connection outlives this.
+    Core(client::Connection& connection, std::uint32_t in_flight_max)
+        : connection_(connection), in_flight_max_(in_flight_max) {}
+
+    // Attaches to the event hub; afterwards message_bytes_max() is known.
+    void open(Done done);
+    // To the partition, or wherever the hub puts it.
+    void send(std::optional<std::uint32_t> partition, std::vector<std::byte> message, Done done);
+    std::uint64_t message_bytes_max() const;
+
+    client::Connection& connection() { return connection_; }
+
+private:
+    Sender* sender(std::optional<std::uint32_t> partition);
+
+    client::Connection& connection_;
+    const std::uint32_t in_flight_max_;
+    std::map<std::optional<std::uint32_t>, std::unique_ptr<Sender>> senders_;
+};
+
+}  // namespace evenkeel::producer

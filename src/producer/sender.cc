@@ -1,0 +1,141 @@
+#include "producer/sender.h"
+
+#include <fmt/core.h>
+
+#include "amqp/message.h"
+
+namespace evenkeel::producer {
+namespace {
+
+// Of a hub that names no limit.
+constexpr std::uint64_t message_bytes_default = std::uint64_t{1} << 20;
+
+}  // namespace
+
+Sender::Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max)
+    : connection_(connection), address_(std::move(address)), in_flight_max_(in_flight_max) {}
+
+Sender::~Sender() {
+    connection_.drop(*this);
+    if (pause_) connection_.loop().cancel(*pause_);
+    fail_all({ErrorCode::cancelled, "the producer was closed"});
+}
+
+void Sender::open(Done done) {
+    opened_ = std::move(done);
+    connection_.want(*this);
+}
+
+void Sender::send(std::vector<std::byte> message, Done done) {
+    queue_.push_back({std::move(message), std::move(done)});
+    if (!link_) return connection_.want(*this);
+    pump();
+}
+
+amqp::Attach Sender::attach() {
+    amqp::Attach attach;
+    attach.name = address_;
+    attach.role = amqp::Role::sender;
+    attach.sender_settle = amqp::SenderSettle::unsettled;
+    attach.source = amqp::terminus(amqp::descriptor::source, connection_.options().name);
+    attach.target = amqp::terminus(amqp::descriptor::target, address_);
+    return attach;
+}
+
+void Sender::on_attached(amqp::Link& link) {
+    link_ = &link;
+    message_bytes_max_ = link.peer().max_message_bytes;
+    if (message_bytes_max_ == 0) message_bytes_max_ = message_bytes_default;
+    opened({});
+    pump();
+}
+
+void Sender::pump() {
+    bool sent = false;
+    while (link_ && !pause_ && !queue_.empty() && in_flight_.size() < in_flight_max_) {
+        if (queue_.front().bytes.size() > message_bytes_max_) {
+            Message message = std::move(queue_.front());
+            queue_.pop_front();
+            message.done(Error{ErrorCode::invalid_argument,
+                               fmt::format("a batch of {} bytes; the hub takes {} at most",
+                                           message.bytes.size(), message_bytes_max_)});
+            continue;
+        }
+        if (!link_->can_send()) break;
+        const auto id = link_->send({}, queue_.front().bytes, amqp::batch_format, false);
+        in_flight_.emplace(id, std::move(queue_.front()));
+        queue_.pop_front();
+        sent = true;
+    }
+    if (sent) connection_.flush_soon();
+}
+
+void Sender::on_disposition(const amqp::Disposition& disposition) {
+    if (disposition.state.kind == amqp::DeliveryState::Kind::received) return;  // not final
+    const std::uint32_t last = disposition.last.value_or(disposition.first);
+    // Those of other links of the session are not ours, and a range may be of any size. From the
+    // last to the first: what is sent again keeps its order.
+    while (true) {
+        auto found = in_flight_.upper_bound(last);
+        if (found == in_flight_.begin()) break;
+        --found;
+        if (found->first < disposition.first) break;
+        auto ended = in_flight_.extract(found);
+        settle(std::move(ended.mapped()), disposition.state);
+    }
+    pump();
+}
+
+void Sender::settle(Message message, const amqp::DeliveryState& state) {
+    using Kind = amqp::DeliveryState::Kind;
+    if (state.kind == Kind::accepted) {
+        connection_.progressed(*this);
+        return message.done({});
+    }
+    client::Failure failure{{ErrorCode::unavailable, "the hub gave the batch back"}, true, {}};
+    if (state.kind == Kind::rejected) failure = client::failure_of(state.error);
+    const RetryOptions& retry = connection_.options().retry;
+    if (!failure.retry || ++message.retries > retry.retries_max) {
+        return message.done(failure.error);
+    }
+    const Duration pause = std::max(connection_.retry_pause(message.retries), failure.delay_min);
+    queue_.push_front(std::move(message));
+    if (pause_) return;
+    pause_ = connection_.loop().run_after(pause, [this] {
+        pause_.reset();
+        pump();
+    });
+}
+
+bool Sender::on_lost(const client::Failure& failure, std::uint32_t failures) {
+    link_ = nullptr;
+    // Whether these were stored is not known: they go again, in their order, before the others.
+    for (auto message = in_flight_.rbegin(); message != in_flight_.rend(); ++message) {
+        queue_.push_front(std::move(message->second));
+    }
+    in_flight_.clear();
+    if (!failure.retry || failures > connection_.options().retry.retries_max) {
+        opened(failure.error);
+        fail_all(failure.error);
+        return false;
+    }
+    return !queue_.empty() || opened_;
+}
+
+void Sender::fail_all(const Error& why) {
+    auto queue = std::move(queue_);
+    auto in_flight = std::move(in_flight_);
+    queue_.clear();
+    in_flight_.clear();
+    for (auto& [id, message] : in_flight) message.done(why);
+    for (auto& message : queue) message.done(why);
+}
+
+void Sender::opened(Result<> result) {
+    if (!opened_) return;
+    Done done = std::move(opened_);
+    opened_ = nullptr;
+    done(std::move(result));
+}
+
+}  // namespace evenkeel::producer

@@ -1,0 +1,66 @@
+// Batches to one address: an event hub, or one of its partitions. They go out in order, wait for
+// their acknowledgement, and go again after a loss or while the hub is busy.
+//
+//     send ──▶ [queue] ──credit──▶ [in flight] ──accepted──▶ done
+//                 ▲──── link lost, hub busy ────┘
+//
+// Invariant S1: with in_flight_max 1, batches are stored in the order of send(), repeats aside.
+// Threads: pinned to the loop.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/task.h"
+#include "client/connection.h"
+
+namespace evenkeel::producer {
+
+class Sender final : public client::WantedLink {
+public:
+    using Done = Callback<void(Result<>)>;
+
+    // The connection outlives this.
+    Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max);
+    // What is not acknowledged ends with `cancelled`.
+    ~Sender() override;
+
+    // `done` runs when the hub has accepted the link, or when it is clear that it will not.
+    void open(Done done);
+    void send(std::vector<std::byte> message, Done done);
+    // What the hub takes at most; 0 before the link was attached.
+    std::uint64_t message_bytes_max() const { return message_bytes_max_; }
+
+    amqp::Attach attach() override;
+    void on_attached(amqp::Link& link) override;
+    void on_credit() override { pump(); }
+    void on_disposition(const amqp::Disposition& disposition) override;
+    bool on_lost(const client::Failure& failure, std::uint32_t failures) override;
+
+private:
+    struct Message {
+        std::vector<std::byte> bytes;
+        Done done;
+        std::uint32_t retries = 0;
+    };
+
+    void pump();
+    void settle(Message message, const amqp::DeliveryState& state);
+    void fail_all(const Error& why);
+    void opened(Result<> result);
+
+    client::Connection& connection_;
+    const std::string address_;
+    const std::uint32_t in_flight_max_;
+    std::uint64_t message_bytes_max_ = 0;
+    amqp::Link* link_ = nullptr;
+    std::deque<Message> queue_;
+    std::map<std::uint32_t, Message> in_flight_;  // by delivery id
+    std::optional<io::TimerId> pause_;            // the hub is busy
+    Done opened_;
+};
+
+}  // namespace evenkeel::producer
