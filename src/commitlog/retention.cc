@@ -19,14 +19,10 @@ std::size_t segments_to_remove(std::span<const SegmentAge> segments, const Reten
     return count;
 }
 
-WallTime RetentionClock::now() {
-    const Instant steady = clock_.now();
-    const WallTime wall = clock_.wall();
-    const auto elapsed = std::chrono::duration_cast<std::chrono::milliseconds>(steady - steady_);
-    // Only whole milliseconds are taken, so that many short steps do not lose time.
-    steady_ = steady_ + elapsed;
-    wall_ = std::min(wall, wall_ + elapsed);
-    return wall_;
+WallTime RetentionClock::now() const {
+    const auto elapsed =
+        std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - steady_);
+    return std::min(clock_.wall(), wall_ + elapsed);
 }
 
 }  // namespace evenkeel::commitlog

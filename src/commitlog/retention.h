@@ -29,17 +29,17 @@ std::size_t segments_to_remove(std::span<const SegmentAge> segments, const Reten
                                WallTime now);
 
 // The wall clock as retention sees it: it moves no faster than the steady clock, so that a step of
-// the wall clock ages nothing (I11).
+// the wall clock ages nothing (I11); a step back that is taken back leaves no trace.
 class RetentionClock {
 public:
     explicit RetentionClock(const Clock& clock)
         : clock_(clock), steady_(clock.now()), wall_(clock.wall()) {}
-    WallTime now();
+    WallTime now() const;
 
 private:
     const Clock& clock_;
-    Instant steady_;
-    WallTime wall_;
+    const Instant steady_;
+    const WallTime wall_;
 };
 
 }  // namespace evenkeel::commitlog

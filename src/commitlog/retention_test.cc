@@ -83,5 +83,14 @@ TEST_F(RetentionTime, goes_back_with_the_wall_clock_since_too_late_is_safe) {
     EXPECT_EQ(clock.now(), start + 5s);
 }
 
+TEST_F(RetentionTime, is_right_again_once_the_wall_clock_is) {
+    scheduler.run_for(10s);
+    loop.set_wall_skew(-5s);
+    EXPECT_EQ(clock.now(), start + 5s);
+    loop.set_wall_skew(0s);
+
+    EXPECT_EQ(clock.now(), start + 10s);
+}
+
 }  // namespace
 }  // namespace evenkeel::commitlog
