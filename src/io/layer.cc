@@ -19,7 +19,9 @@ constexpr std::size_t wire_bytes_min = std::size_t{4} * 1024;  // all that an id
 class LayeredSocket final : public Socket {
 public:
     LayeredSocket(Loop& loop, std::unique_ptr<Socket> inner, std::unique_ptr<Layer> layer)
-        : loop_(loop), inner_(std::move(inner)), layer_(std::move(layer)) {}
+        : loop_(loop), inner_(std::move(inner)), layer_(std::move(layer)) {
+        wake();
+    }
 
     ~LayeredSocket() override {
         loop_.check_here();
@@ -173,8 +175,7 @@ private:
 
     bool needs_wire() const {
         if (reading_ || wire_ended_) return false;
-        if (!layer_->is_ready()) return read_done_ || write_done_ || finishing_;
-        return static_cast<bool>(read_done_);
+        return !layer_->is_ready() || read_done_;
     }
 
     void read_wire() {

@@ -51,9 +51,8 @@ public:
 inline constexpr Duration greeting_time_max = std::chrono::seconds(10);
 inline constexpr std::size_t wire_bytes_max = std::size_t{64} * 1024;
 
-// The greeting happens within the first read, write or finish(), and ends with `timed_out` after
-// `greeting_time_max`. close() says goodbye as far as the wire takes it at once. `loop` is the
-// inner socket's and outlives it.
+// The greeting begins at once, and ends with `timed_out` after `greeting_time_max`. close() says
+// goodbye as far as the wire takes it at once. `loop` is the inner socket's and outlives it.
 std::unique_ptr<Socket> layered(Loop& loop, std::unique_ptr<Socket> inner,
                                 std::unique_ptr<Layer> layer);
 

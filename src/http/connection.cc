@@ -1,0 +1,175 @@
+// tidy: no test: server_test.cc talks to it
+#include "http/connection.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "http/websocket.h"
+
+namespace evenkeel::http {
+
+namespace {
+
+constexpr Duration linger_time_max = std::chrono::seconds(2);
+constexpr std::size_t linger_bytes_max = std::size_t{2} << 20;
+
+}  // namespace
+
+Connection::Connection(Server& server, std::uint64_t id, std::unique_ptr<io::Socket> socket)
+    : server_(server), id_(id), socket_(std::move(socket)) {}
+
+Connection::~Connection() {
+    if (deadline_) server_.loop_.cancel(*deadline_);
+}
+
+void Connection::start() {
+    set_deadline(server_.options_.request_time_max);
+    read_more();
+}
+
+void Connection::stop() {
+    keeps_alive_ = false;
+    if (state_ == State::reading || state_ == State::lingering) end();
+}
+
+void Connection::read_more() {
+    state_ = State::reading;
+    socket_->read(buffer_, [this](Result<std::size_t> size) { received(std::move(size)); });
+}
+
+void Connection::received(Result<std::size_t> size) {
+    if (state_ == State::gone) return;
+    if (!size || *size == 0) return end();
+    if (std::exchange(is_idle_, false)) set_deadline(server_.options_.request_time_max);
+    begin_ = 0;
+    end_ = *size;
+    parse();
+}
+
+void Connection::parse() {
+    begin_ += parser_.receive(ByteView(buffer_).subspan(begin_, end_ - begin_));
+    if (const auto& refusal = parser_.refusal()) {
+        keeps_alive_ = false;
+        respond(error_response(refusal->status, "invalid_argument", refusal->reason));
+    } else if (parser_.is_done()) {
+        handle();
+    } else if (parser_.expects_continue()) {
+        parser_.continued();
+        write("HTTP/1.1 100 Continue\r\n\r\n", [this] { read_more(); });
+    } else {
+        read_more();
+    }
+}
+
+void Connection::handle() {
+    keeps_alive_ = parser_.keeps_alive() && !server_.stopping_;
+    is_head_ = parser_.is_head();
+    is_http_1_0_ = parser_.is_http_1_0();
+    Request request = parser_.take();
+    request.peer = socket_->peer();
+    if (is_upgrade(request)) return upgrade(request);
+    state_ = State::answering;
+    set_deadline(server_.options_.answer_time_max);
+    const std::uint64_t number = ++request_number_;
+    server_.handler_(std::move(request), [this, number, alive = std::weak_ptr<char>(alive_)](
+                                             const Response& response) {
+        if (alive.expired() || state_ != State::answering || number != request_number_) return;
+        respond(response);
+    });
+}
+
+void Connection::upgrade(const Request& request) {
+    std::string path = percent_decode(request.path).value_or("");
+    while (path.ends_with('/')) path.pop_back();
+    const auto& paths = server_.options_.websocket_paths;
+    if (!server_.on_websocket_ || std::ranges::find(paths, path) == paths.end()) {
+        return respond(error_response(404, "not_found", "no WebSocket is taken here"));
+    }
+    auto answer = answer_upgrade(request, server_.options_.subprotocols);
+    if (answer.response.status == 101 && is_http_1_0_) {
+        answer.response = error_response(400, "invalid_argument", "HTTP/1.0 knows no upgrade");
+    }
+    if (answer.response.status != 101) return respond(answer.response);
+    write(to_wire(answer.response, server_.loop_.clock().wall(), Body::left_out,
+                  Afterwards::keep_alive),
+          [this, path, subprotocol = answer.subprotocol] {
+              auto socket = websocket_server(server_.loop_, std::move(socket_),
+                                             ByteView(buffer_).subspan(begin_, end_ - begin_));
+              Server& server = server_;
+              end();
+              server.on_websocket_(path, subprotocol, std::move(socket));
+          });
+}
+
+void Connection::respond(const Response& response) {
+    write(to_wire(response, server_.loop_.clock().wall(), is_head_ ? Body::left_out : Body::sent,
+                  keeps_alive_ ? Afterwards::keep_alive : Afterwards::close),
+          [this] {
+              if (keeps_alive_) {
+                  next_request();
+              } else {
+                  linger();
+              }
+          });
+}
+
+void Connection::write(std::string wire, Callback<void()> next) {
+    state_ = State::writing;
+    set_deadline(server_.options_.write_time_max);
+    wire_ = std::move(wire);
+    socket_->write(as_bytes(wire_), [this, next = std::move(next)](const Result<>& done) mutable {
+        if (state_ == State::gone) return;
+        wire_ = {};
+        if (!done) return end();
+        next();
+    });
+}
+
+void Connection::next_request() {
+    is_idle_ = begin_ == end_;
+    set_deadline(is_idle_ ? server_.options_.idle_time_max : server_.options_.request_time_max);
+    if (is_idle_) return read_more();
+    parse();
+}
+
+// Closing at once, with bytes of the client unread, would reset the connection under the answer.
+void Connection::linger() {
+    state_ = State::lingering;
+    set_deadline(linger_time_max);
+    socket_->finish();
+    discard();
+}
+
+void Connection::discard() {
+    socket_->read(buffer_, [this](Result<std::size_t> size) {
+        if (state_ == State::gone) return;
+        if (!size || *size == 0) return end();
+        discarded_ += *size;
+        if (discarded_ > linger_bytes_max) return end();
+        discard();
+    });
+}
+
+void Connection::end() {
+    state_ = State::gone;
+    if (deadline_) server_.loop_.cancel(*deadline_);
+    deadline_.reset();
+    if (socket_) socket_->close();
+    server_.remove(id_);
+}
+
+void Connection::set_deadline(Duration duration) {
+    if (deadline_) server_.loop_.cancel(*deadline_);
+    deadline_ = server_.loop_.run_after(duration, [this] {
+        deadline_.reset();
+        deadline_passed();
+    });
+}
+
+void Connection::deadline_passed() {
+    if (state_ != State::answering) return end();
+    keeps_alive_ = false;
+    respond(error_response(504, "timed_out", "the hub did not answer in time"));
+}
+
+}  // namespace evenkeel::http

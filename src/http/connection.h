@@ -1,0 +1,71 @@
+// One client of a Server.
+//
+//     reading ──▶ answering ──▶ writing ──▶ reading, or lingering ──▶ gone
+//                                      └──▶ a WebSocket, handed over
+// Threads: pinned to the loop.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/bytes.h"
+#include "http/message.h"
+#include "http/parser.h"
+#include "http/server.h"
+#include "io/loop.h"
+#include "io/socket.h"
+
+namespace evenkeel::http {
+
+class Connection {
+public:
+    // `server` owns the connection.
+    Connection(Server& server, std::uint64_t id, std::unique_ptr<io::Socket> socket);
+    ~Connection();
+    Connection(const Connection&) = delete;
+    Connection& operator=(const Connection&) = delete;
+
+    void start();
+    // Ends, after the answer that is due if there is one.
+    void stop();
+
+private:
+    enum class State : std::uint8_t { reading, answering, writing, lingering, gone };
+
+    void read_more();
+    void received(Result<std::size_t> size);
+    void parse();
+    void handle();
+    void upgrade(const Request& request);
+    void respond(const Response& response);
+    void write(std::string wire, Callback<void()> next);
+    void next_request();
+    void linger();
+    void discard();
+    void end();
+    void set_deadline(Duration duration);
+    void deadline_passed();
+
+    Server& server_;
+    const std::uint64_t id_;
+    std::unique_ptr<io::Socket> socket_;
+    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    std::optional<io::TimerId> deadline_;
+    State state_ = State::reading;
+    RequestParser parser_;
+    std::array<std::byte, 8192> buffer_;
+    std::size_t begin_ = 0;  // of what is received and not yet parsed
+    std::size_t end_ = 0;
+    std::string wire_;  // what is being written
+    std::uint64_t request_number_ = 0;
+    bool is_idle_ = false;  // between two requests
+    bool keeps_alive_ = true;
+    bool is_head_ = false;
+    bool is_http_1_0_ = false;
+    std::size_t discarded_ = 0;
+};
+
+}  // namespace evenkeel::http

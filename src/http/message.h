@@ -1,0 +1,56 @@
+// Requests and responses, and what goes onto the wire for a response.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "io/socket.h"
+
+namespace evenkeel::http {
+
+struct Field {
+    std::string name;
+    std::string value;
+};
+
+struct Request {
+    std::string method;  // as sent; GET for HEAD too, whose answer only loses its body
+    std::string path;    // as sent, so '/' and "%2F" differ: split first, then percent_decode()
+    std::string query;   // as sent, without '?'
+    std::vector<Field> fields;
+    std::string body;
+    io::Endpoint peer;
+
+    // Without regard to case; empty if it is not there, joined by ", " if it is there twice.
+    std::string field(std::string_view name) const;
+};
+
+struct Response {
+    int status = 200;
+    std::string body = {};
+    std::string content_type = "application/json";
+    // May also replace the security fields that every response has.
+    std::vector<Field> fields = {};
+};
+
+// {"error":{"code":"not_found","message":"..."}}
+Response error_response(int status, std::string_view code, std::string_view message);
+
+enum class Body : unsigned char { sent, left_out };
+enum class Afterwards : unsigned char { keep_alive, close };
+
+// Head and body. Every response tells browsers not to guess, frame, cache or refer to it.
+std::string to_wire(const Response& response, WallTime now, Body body, Afterwards afterwards);
+
+bool equal_without_case(std::string_view a, std::string_view b);
+// True if the comma-separated list has the word, without regard to case.
+bool has_word(std::string_view list, std::string_view word);
+// Nothing for an escape that is none.
+std::optional<std::string> percent_decode(std::string_view text);
+// For a string within JSON, without the quotes.
+std::string json_escape(std::string_view text);
+
+}  // namespace evenkeel::http
