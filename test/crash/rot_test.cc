@@ -32,6 +32,11 @@ std::string name_of(const testing::TestParamInfo<Stopped>& parameter) {
     return names[static_cast<std::size_t>(parameter.param)];
 }
 
+// Logs whose mark tells where they end; without one, a cut last record is a torn tail.
+class RotLabWithMark : public RotLab {};
+
+INSTANTIATE_TEST_SUITE_P(Stopped, RotLabWithMark,
+                         testing::Values(Stopped::cleanly, Stopped::killed), name_of);
 INSTANTIATE_TEST_SUITE_P(Stopped, RotLab,
                          testing::Values(Stopped::cleanly, Stopped::killed, Stopped::power_lost),
                          name_of);
@@ -50,8 +55,6 @@ void put(io::sim::Disk& disk, const std::string& path, ByteView bytes) {
 }
 
 std::string flip(const RotLog& log, const std::string& path, std::uint64_t bit, Random& random) {
-    // Nothing tells a rotten last flush from a torn one if the power went as well.
-    if (touched(path, bit / 8, 1).end > log.proved) return {};
     auto damaged = log.disk->kill();
     damaged->flip_bit(path, bit / 8, static_cast<unsigned>(bit % 8));
     const auto wrong = examine(log, std::move(damaged), {touched(path, bit / 8, 1)}, random);
@@ -60,24 +63,31 @@ std::string flip(const RotLog& log, const std::string& path, std::uint64_t bit, 
 
 TEST_P(RotLab, no_flipped_bit_costs_more_than_its_record_or_passes_unseen) {
     const RotLog log = make(large);
+    // Nothing tells a rotten last flush from a torn one if the power went as well.
+    const auto counts = [&](const std::string& path, std::uint64_t bit) {
+        return touched(path, bit / 8, 1).end <= log.proved;
+    };
     std::uint64_t count = 0;
     if (std::getenv("EVENKEEL_LONG")) {
         for (const auto& path : log.disk->files()) {
-            for (std::uint64_t bit = 0; bit < log.disk->file_size(path) * 8; ++bit, ++count) {
+            for (std::uint64_t bit = 0; bit < log.disk->file_size(path) * 8; ++bit) {
+                if (!counts(path, bit)) continue;
                 ASSERT_EQ(flip(log, path, bit, random_), "");
+                ++count;
             }
         }
-    } else {
-        const std::vector<std::string> kinds[] = {log.files(".log"), log.files(".idx"),
-                                                  log.files("/mark")};
-        for (; count < flips(); ++count) {
-            const auto& paths = kinds[std::min<std::uint64_t>(2, random_.below(10) / 4)];
-            if (paths.empty()) continue;  // an index's name need not survive a power loss
-            const auto& path = paths[random_.below(paths.size())];
-            if (log.disk->file_size(path) == 0) continue;
-            const std::uint64_t bit = random_.below(log.disk->file_size(path) * 8);
-            ASSERT_EQ(flip(log, path, bit, random_), "");
-        }
+    }
+    const std::vector<std::string> kinds[] = {log.files(".log"), log.files(".idx"),
+                                              log.files("/mark")};
+    while (count < flips()) {
+        const auto& paths = kinds[std::min<std::uint64_t>(2, random_.below(10) / 4)];
+        if (paths.empty()) continue;  // an index's name need not survive a power loss
+        const auto& path = paths[random_.below(paths.size())];
+        if (log.disk->file_size(path) == 0) continue;
+        const std::uint64_t bit = random_.below(log.disk->file_size(path) * 8);
+        if (!counts(path, bit)) continue;
+        ASSERT_EQ(flip(log, path, bit, random_), "");
+        ++count;
     }
     std::printf("ledger: %llu bit flips\n", static_cast<unsigned long long>(count));
 }
@@ -103,8 +113,7 @@ TEST_P(RotLab, zeroed_and_garbage_blocks_cost_only_what_they_cover) {
     }
 }
 
-TEST_P(RotLab, a_cut_last_record_is_told_and_nothing_else_is_lost) {
-    if (GetParam() == Stopped::power_lost) GTEST_SKIP() << "a torn tail and not damage, then";
+TEST_P(RotLabWithMark, a_cut_last_record_is_told_and_nothing_else_is_lost) {
     const RotLog log = make(small);
     const std::string active = log.files(".log").back();
     const std::uint64_t end = log.disk->file_size(active);
