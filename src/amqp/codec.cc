@@ -1,7 +1,7 @@
 #include "amqp/codec.h"
 
 #include <limits>
-#include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/check.h"
@@ -11,6 +11,50 @@ namespace {
 
 // How deep descriptors may describe descriptors; AMQP itself needs two.
 constexpr int descriptor_depth_max = 8;
+// An empty symbol is a byte on the wire and much more in memory; nobody lists more than a few.
+constexpr std::uint32_t symbols_max = 256;
+
+// Descriptors that may also be written as a symbol.
+constexpr std::pair<std::string_view, std::uint64_t> names[] = {
+    {"amqp:open:list", 0x10},
+    {"amqp:begin:list", 0x11},
+    {"amqp:attach:list", 0x12},
+    {"amqp:flow:list", 0x13},
+    {"amqp:transfer:list", 0x14},
+    {"amqp:disposition:list", 0x15},
+    {"amqp:detach:list", 0x16},
+    {"amqp:end:list", 0x17},
+    {"amqp:close:list", 0x18},
+    {"amqp:error:list", 0x1d},
+    {"amqp:received:list", 0x23},
+    {"amqp:accepted:list", 0x24},
+    {"amqp:rejected:list", 0x25},
+    {"amqp:released:list", 0x26},
+    {"amqp:modified:list", 0x27},
+    {"amqp:source:list", 0x28},
+    {"amqp:target:list", 0x29},
+    {"amqp:sasl-mechanisms:list", 0x40},
+    {"amqp:sasl-init:list", 0x41},
+    {"amqp:sasl-challenge:list", 0x42},
+    {"amqp:sasl-response:list", 0x43},
+    {"amqp:sasl-outcome:list", 0x44},
+    {"amqp:header:list", 0x70},
+    {"amqp:delivery-annotations:map", 0x71},
+    {"amqp:message-annotations:map", 0x72},
+    {"amqp:properties:list", 0x73},
+    {"amqp:application-properties:map", 0x74},
+    {"amqp:data:binary", 0x75},
+    {"amqp:amqp-sequence:list", 0x76},
+    {"amqp:amqp-value:*", 0x77},
+    {"amqp:footer:map", 0x78},
+};
+
+std::uint64_t descriptor_named(std::string_view name) {
+    for (const auto& [known, number] : names) {
+        if (known == name) return number;
+    }
+    return 0;
+}
 
 template <typename T>
 T swapped(T value) {
@@ -330,15 +374,15 @@ std::optional<std::uint64_t> Decoder::descriptor() {
     const std::uint8_t kind =
         bytes_.empty() ? code::null : std::to_integer<std::uint8_t>(bytes_[0]);
     std::optional<std::uint64_t> value;
+    const bool counted = std::exchange(counted_, false);
     if (kind == code::symbol8 || kind == code::symbol32) {
-        take(encoded_bytes(bytes_));
-        value = 0;
+        if (const auto name = symbol()) value = descriptor_named(*name);
     } else {
-        const bool counted = std::exchange(counted_, false);
         value = ulong();
-        counted_ = counted;
     }
-    return failed_ ? std::nullopt : value;
+    counted_ = counted;
+    if (!value) failed_ = true;  // null describes nothing
+    return value;
 }
 
 std::optional<Decoder> Decoder::compound(std::uint8_t short_code, std::uint8_t long_code) {
@@ -402,6 +446,7 @@ std::vector<std::string_view> Decoder::symbols() {
     }
     const auto element = inner.big_endian<std::uint8_t>();
     if (element != code::symbol8 && element != code::symbol32) inner.failed_ = true;
+    if (count > symbols_max) inner.failed_ = true;
     for (std::uint32_t i = 0; i < count && !inner.failed_; ++i) {
         const std::size_t size = element == code::symbol8 ? inner.big_endian<std::uint8_t>()
                                                           : inner.big_endian<std::uint32_t>();
@@ -413,7 +458,7 @@ std::vector<std::string_view> Decoder::symbols() {
 }
 
 ByteView Decoder::value() {
-    if (failed_ || bytes_.empty() || (counted_ && count_ == 0)) return {};
+    if (failed_ || (counted_ ? count_ == 0 : bytes_.empty())) return {};
     if (counted_) --count_;
     const std::size_t size = encoded_bytes(bytes_);
     if (size == 0) failed_ = true;

@@ -109,14 +109,15 @@ public:
     std::optional<std::string_view> symbol();
     // A symbol or a string, for keys that some peers write with the wrong type.
     std::optional<std::string_view> text();
-    // The descriptor of a described value, whose value is next. A symbolic descriptor is 0.
+    // The descriptor of a described value, whose value is next. A symbol that AMQP itself defines
+    // gives its number, any other 0.
     std::optional<std::uint64_t> descriptor();
 
     // The elements of a list or map, as a decoder that ends where they do. Missing trailing
-    // elements read as null. `pairs` elements of a map count twice.
+    // elements read as null. A pair of a map counts twice.
     std::optional<Decoder> list();
     std::optional<Decoder> map();
-    // One symbol, or an array of them.
+    // One symbol, or an array of them, 256 at most.
     std::vector<std::string_view> symbols();
 
     // The encoded bytes of the next value, whatever it is, which is passed over. Empty at the end.

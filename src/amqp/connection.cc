@@ -11,7 +11,11 @@ namespace evenkeel::amqp {
 namespace {
 
 constexpr std::size_t header_bytes = 8;
-constexpr std::uint32_t frame_bytes_min = 512;  // what every peer must take
+constexpr std::uint32_t frame_bytes_min = 512;            // what every peer must take
+constexpr std::uint32_t open_frame_bytes_max = 16 << 10;  // of a peer that is not yet known
+constexpr std::size_t kept_output_bytes_max = 256 << 10;  // of a buffer that is used again
+constexpr std::size_t short_description_bytes = 128;
+constexpr Duration keep_alive_min = std::chrono::milliseconds(100);
 constexpr std::array<std::uint8_t, header_bytes> amqp_header = {'A', 'M', 'Q', 'P', 0, 1, 0, 0};
 constexpr std::array<std::uint8_t, header_bytes> sasl_header = {'A', 'M', 'Q', 'P', 3, 1, 0, 0};
 
@@ -19,10 +23,34 @@ void append(Buffer& to, const std::array<std::uint8_t, header_bytes>& header) {
     for (const auto byte : header) to.push_back(std::byte{byte});
 }
 
+void shorten(std::optional<Condition>& error) {
+    if (!error) return;
+    error->description.resize(std::min(error->description.size(), short_description_bytes));
+}
+
+// Less of what is only for people to read. True if there was any.
+template <typename Body>
+bool shorten(Body& body) {
+    if constexpr (requires { body.error; }) {
+        shorten(body.error);
+        return true;
+    } else if constexpr (requires { body.state.error; }) {
+        shorten(body.state.error);
+        return true;
+    } else {
+        return false;
+    }
+}
+
 }  // namespace
 
 Connection::Connection(ConnectionOptions options, Handler& handler, Instant now)
-    : options_(std::move(options)), handler_(handler), now_(now), received_at_(now), sent_at_(now) {
+    : options_(std::move(options)),
+      handler_(handler),
+      now_(now),
+      received_at_(now),
+      sent_at_(now),
+      handshake_at_(now) {
     if (options_.is_server) return;
     append(output_, options_.mechanism.empty() ? amqp_header : sasl_header);
     if (options_.mechanism.empty()) send_open();
@@ -31,51 +59,51 @@ Connection::Connection(ConnectionOptions options, Handler& handler, Instant now)
 Connection::~Connection() = default;
 
 void Connection::take_output(Buffer& buffer) {
+    if (buffer.capacity() > kept_output_bytes_max) buffer = {};
     buffer.clear();
     buffer.swap(output_);
+    answer_bytes_ = 0;
     if (!buffer.empty()) sent_at_ = now_;
 }
 
 void Connection::receive(ByteView bytes, Instant now) {
+    EK_CHECK(depth_ == 0, "a handler does not receive");
     now_ = now;
     received_at_ = now;
-    busy_ = true;
-    if (!partial_.empty()) {
-        // Complete the frame that was cut, then go on in the new bytes without copying.
-        while (!bytes.empty() && state_ != State::closed) {
-            const std::size_t size = state_ == State::header ? header_bytes : frame_bytes(partial_);
-            const std::size_t wanted = size == 0 ? 4 : size;
-            const std::size_t more = std::min(wanted - partial_.size(), bytes.size());
-            partial_.insert(partial_.end(), bytes.begin(),
-                            bytes.begin() + static_cast<std::ptrdiff_t>(more));
-            bytes = bytes.subspan(more);
-            if (size == 0 || partial_.size() < size) continue;
-            const Buffer whole = std::move(partial_);
-            partial_.clear();
-            if (state_ == State::header) {
-                take_header(whole);
-            } else {
-                take_frame(whole);
+    {
+        const Inside inside(*this);
+        if (!partial_.empty()) receive_partial(bytes);
+        while (!bytes.empty() && state_ != State::closed && !fail_if_doomed()) {
+            const std::size_t size = state_ == State::header ? header_bytes : frame_bytes(bytes);
+            if (state_ == State::closed) break;
+            if (size == 0 || bytes.size() < size) {
+                partial_.assign(bytes.begin(), bytes.end());
+                break;
             }
-            break;
+            const ByteView whole = bytes.first(size);
+            bytes = bytes.subspan(size);
+            state_ == State::header ? take_header(whole) : take_frame(whole);
         }
+        fail_if_doomed();
     }
-    while (!bytes.empty() && state_ != State::closed && partial_.empty()) {
-        const std::size_t size = state_ == State::header ? header_bytes : frame_bytes(bytes);
-        if (state_ == State::closed) break;
-        if (size == 0 || bytes.size() < size) {
-            partial_.assign(bytes.begin(), bytes.end());
-            break;
-        }
-        if (state_ == State::header) {
-            take_header(bytes);
-        } else {
-            take_frame(bytes.first(size));
-        }
-        bytes = bytes.subspan(size);
-    }
-    busy_ = false;
     collect();
+}
+
+// Completes what was cut; the rest of `bytes` is then read where it lies.
+void Connection::receive_partial(ByteView& bytes) {
+    while (!bytes.empty() && state_ != State::closed) {
+        const std::size_t size = state_ == State::header ? header_bytes : frame_bytes(partial_);
+        if (state_ == State::closed) return;
+        const std::size_t wanted = size == 0 ? sizeof(std::uint32_t) : size;
+        const std::size_t more = std::min(wanted - partial_.size(), bytes.size());
+        partial_.insert(partial_.end(), bytes.begin(),
+                        bytes.begin() + static_cast<std::ptrdiff_t>(more));
+        bytes = bytes.subspan(more);
+        if (size == 0 || partial_.size() < size) continue;
+        const Buffer whole = std::move(partial_);
+        partial_ = {};
+        return state_ == State::header ? take_header(whole) : take_frame(whole);
+    }
 }
 
 void Connection::take_header(ByteView bytes) {
@@ -83,9 +111,7 @@ void Connection::take_header(ByteView bytes) {
     const bool amqp = std::memcmp(bytes.data(), amqp_header.data(), header_bytes) == 0;
     if (options_.is_server && sasl && !sasl_done_) {
         append(output_, sasl_header);
-        const std::size_t at = begin_frame(0, 1);
-        encode(SaslMechanisms{options_.mechanisms}, output_);
-        end_frame(at);
+        write_sasl(SaslMechanisms{options_.mechanisms});
         state_ = State::sasl;
     } else if (options_.is_server && amqp) {
         append(output_, amqp_header);
@@ -105,10 +131,12 @@ void Connection::take_header(ByteView bytes) {
 std::size_t Connection::frame_bytes(ByteView bytes) {
     if (bytes.size() < 4) return 0;
     const std::uint32_t size = __builtin_bswap32(load<std::uint32_t>(bytes.data()));
-    const std::uint32_t limit = state_ == State::sasl ? frame_bytes_min : options_.max_frame_bytes;
-    if (size < 8 || size > std::max(limit, frame_bytes_min)) {
-        fail(condition::framing_error, fmt::format("a frame of {} bytes; 8 to {} are allowed", size,
-                                                   std::max(limit, frame_bytes_min)));
+    std::uint32_t limit = std::max(options_.max_frame_bytes, frame_bytes_min);
+    if (state_ == State::sasl) limit = frame_bytes_min;
+    if (state_ == State::opening) limit = std::min(limit, open_frame_bytes_max);
+    if (size < header_bytes || size > limit) {
+        fail(condition::framing_error,
+             fmt::format("a frame of {} bytes; 8 to {} are allowed", size, limit));
         return 0;
     }
     return size;
@@ -133,30 +161,28 @@ void Connection::take_frame(ByteView frame) {
 void Connection::take_sasl(ByteView body) {
     auto decoded = decode_performative(body);
     if (!decoded.ok()) return fail(condition::decode_error, decoded.error().detail);
+    const auto among = [](const std::vector<std::string>& names, const std::string& name) {
+        return std::find(names.begin(), names.end(), name) != names.end();
+    };
     if (const auto* init = std::get_if<SaslInit>(&*decoded); init && options_.is_server) {
-        const auto& known = options_.mechanisms;
-        const bool good = std::find(known.begin(), known.end(), init->mechanism) != known.end() &&
-                          handler_.on_sasl(*init);
-        const std::size_t at = begin_frame(0, 1);
-        encode(SaslOutcome{static_cast<std::uint8_t>(good ? 0 : 1)}, output_);
-        end_frame(at);
-        sasl_done_ = good;
-        state_ = good ? State::header : State::closed;
-        if (!good) end_all(Condition{std::string(condition::unauthorized), "SASL refused"});
+        const bool good = among(options_.mechanisms, init->mechanism) && handler_.on_sasl(*init);
+        if (state_ != State::sasl) return;  // the handler closed
+        write_sasl(SaslOutcome{static_cast<std::uint8_t>(good ? 0 : 1)});
+        if (!good) return refuse_sasl("SASL refused");
+        sasl_done_ = true;
+        state_ = State::header;
         return;
     }
-    if (std::holds_alternative<SaslMechanisms>(*decoded) && !options_.is_server) {
-        const std::size_t at = begin_frame(0, 1);
-        encode(SaslInit{options_.mechanism, options_.response, options_.hostname}, output_);
-        end_frame(at);
-        return;
-    }
-    if (const auto* outcome = std::get_if<SaslOutcome>(&*decoded); outcome && !options_.is_server) {
-        if (outcome->code != 0) {
-            state_ = State::closed;
-            return end_all(Condition{std::string(condition::unauthorized),
-                                     "the peer refused our credentials"});
+    const auto* offered = std::get_if<SaslMechanisms>(&*decoded);
+    if (offered && !options_.is_server && !sasl_begun_) {
+        if (!among(offered->mechanisms, options_.mechanism)) {
+            return refuse_sasl("the peer does not offer the mechanism " + options_.mechanism);
         }
+        sasl_begun_ = true;
+        return write_sasl(SaslInit{options_.mechanism, options_.response, options_.hostname});
+    }
+    if (const auto* outcome = std::get_if<SaslOutcome>(&*decoded); outcome && sasl_begun_) {
+        if (outcome->code != 0) return refuse_sasl("the peer refused our credentials");
         sasl_done_ = true;
         state_ = State::header;
         append(output_, amqp_header);
@@ -165,7 +191,13 @@ void Connection::take_sasl(ByteView body) {
     fail(condition::illegal_state, "not the SASL frame that is due");
 }
 
+void Connection::refuse_sasl(std::string_view why) {
+    state_ = State::closed;
+    end_all(Condition{std::string(condition::unauthorized), std::string(why)});
+}
+
 void Connection::take_amqp(std::uint16_t channel, ByteView body) {
+    const std::size_t frame_size = body.size();
     auto decoded = decode_performative(body);
     if (!decoded.ok()) return fail(condition::decode_error, decoded.error().detail);
     if (const auto* open = std::get_if<Open>(&*decoded)) return take(*open);
@@ -180,8 +212,8 @@ void Connection::take_amqp(std::uint16_t channel, ByteView body) {
         if (!known) fail(condition::not_allowed, fmt::format("channel {} has no session", channel));
         return;
     }
-    if (std::holds_alternative<End>(*decoded)) return end_session(channel);
-    session->take(*decoded, body);
+    if (const auto* end = std::get_if<End>(&*decoded)) return end_session(channel, end->error);
+    session->take(*decoded, body, frame_size);
 }
 
 void Connection::take(const Open& open) {
@@ -221,6 +253,10 @@ void Connection::take(std::uint16_t channel, const Begin& begin) {
         session = found->second.get();
     } else {
         const std::uint16_t local = free_channel();
+        if (local > peer_.channel_max) {
+            return fail(condition::resource_limit,
+                        fmt::format("the peer takes channels up to {}", peer_.channel_max));
+        }
         session = new Session(*this, local);
         sessions_[local].reset(session);
     }
@@ -230,10 +266,9 @@ void Connection::take(std::uint16_t channel, const Begin& begin) {
     session->handle_max_ = begin.handle_max;
     by_remote_[channel] = session;
     if (begin.remote_channel) return;
-    session->incoming_window_ = options_.session_window;
-    session->next_outgoing_id_ = 1;
     write(session->local_channel_,
-          Begin{channel, 1, session->incoming_window_, begin.incoming_window, options_.handle_max});
+          Begin{channel, session->next_outgoing_id_, session->incoming_window_,
+                begin.incoming_window, options_.handle_max});
 }
 
 Session* Connection::find(std::uint16_t remote_channel) {
@@ -250,14 +285,16 @@ std::uint16_t Connection::free_channel() const {
     return channel;
 }
 
-void Connection::end_session(std::uint16_t remote_channel) {
+void Connection::end_session(std::uint16_t remote_channel, const std::optional<Condition>& error) {
     Session* const session = by_remote_.at(remote_channel);
-    session->end_links(std::nullopt);
-    if (!session->ended_) write(session->local_channel_, End{});
-    session->ended_ = true;
     by_remote_.erase(remote_channel);
     auto node = sessions_.extract(session->local_channel_);
     ended_.push_back(std::move(node.mapped()));
+    if (session->ended_) return;  // the answer to our end
+    session->ended_ = true;
+    write(session->local_channel_, End{});
+    session->end_links(error);
+    handler_.on_end(*session, error);
 }
 
 void Connection::send_open() {
@@ -273,6 +310,7 @@ void Connection::send_open() {
 
 void Connection::close(const std::optional<Condition>& error) {
     if (state_ == State::closed || state_ == State::closing) return;
+    const Inside inside(*this);
     if (!open_sent_ || state_ != State::open) {
         state_ = State::closed;
         return end_all(error);
@@ -280,17 +318,20 @@ void Connection::close(const std::optional<Condition>& error) {
     for (auto& [channel, session] : sessions_) {
         for (auto& [handle, link] : session->links_) {
             if (link->is_attached()) write(channel, Detach{handle, true, error});
+            link->rest_ = {};
         }
         if (!session->ended_) write(channel, End{error});
         session->ended_ = true;
     }
     write(0, Close{error});
     state_ = State::closing;
+    handshake_at_ = now_;
     end_all(error);
 }
 
 // A1: says what is wrong, if the peer has come far enough to hear it, and reads no more.
 void Connection::fail(std::string_view name, std::string description) {
+    const Inside inside(*this);
     const Condition error{std::string(name), std::move(description)};
     if (state_ == State::open || state_ == State::opening) {
         if (!open_sent_) send_open();
@@ -300,8 +341,21 @@ void Connection::fail(std::string_view name, std::string description) {
     end_all(error);
 }
 
+// The call that wrote is over: now its owner may be told.
+bool Connection::fail_if_doomed() {
+    if (state_ == State::closed) return true;
+    if (doomed_) {
+        doomed_ = false;
+        fail(condition::frame_too_small, "an answer does not fit the peer's frames");
+    } else if (answer_bytes_ > options_.answer_bytes_max) {
+        fail(condition::resource_limit, "too many answers wait to be read");
+    }
+    return state_ == State::closed;
+}
+
 void Connection::lost() {
     if (state_ != State::closed) {
+        const Inside inside(*this);
         state_ = State::closed;
         end_all(Condition{std::string(condition::connection_forced), "the transport was lost"});
     }
@@ -318,46 +372,54 @@ void Connection::end_all(const std::optional<Condition>& error) {
 
 Instant Connection::tick(Instant now) {
     now_ = now;
-    const auto far = now + std::chrono::hours(1);
-    if (state_ == State::closed) return far;
-    // The peer is silent for twice what we announced: it is gone.
-    const Instant silent_until = received_at_ + 2 * Duration(options_.idle_timeout);
-    if (now >= silent_until) {
-        fail(condition::connection_forced, "nothing was received for too long");
+    const Instant far = now + std::chrono::hours(1);
+    if (fail_if_doomed()) {
         collect();
         return far;
     }
-    if (peer_.idle_timeout_ms == 0 || !open_sent_) return silent_until;
-    const Duration every = std::chrono::milliseconds(peer_.idle_timeout_ms) / 4;
+    Instant until = far;
+    // The peer is silent for twice what we announced, or never gets to the point: it is gone.
+    if (options_.idle_timeout.count() > 0) {
+        until = received_at_ + 2 * Duration(options_.idle_timeout);
+    }
+    if (state_ != State::open) until = std::min(until, handshake_at_ + options_.handshake_timeout);
+    if (now >= until) fail(condition::connection_forced, "nothing was received for too long");
+    collect();
+    if (state_ == State::closed) return far;
+    if (peer_.idle_timeout_ms == 0 || state_ != State::open) return until;
+    const Duration idle = std::chrono::milliseconds(peer_.idle_timeout_ms);
+    const Duration every = std::max(idle / 4, keep_alive_min);
     if (now - sent_at_ >= every) {
         end_frame(begin_frame(0));
         sent_at_ = now;
     }
-    return std::min(silent_until, sent_at_ + every);
+    return std::min(until, sent_at_ + every);
 }
 
 Session& Connection::begin() {
+    EK_CHECK(state_ == State::open, "sessions are begun on an open connection");
     const std::uint16_t local = free_channel();
     auto* const session = new Session(*this, local);
     sessions_[local].reset(session);
-    session->incoming_window_ = options_.session_window;
-    session->next_outgoing_id_ = 1;
-    write(local, Begin{std::nullopt, 1, session->incoming_window_, options_.session_window,
-                       options_.handle_max});
+    write(local, Begin{std::nullopt, session->next_outgoing_id_, session->incoming_window_,
+                       options_.session_window, options_.handle_max});
     return *session;
 }
 
 Link& Connection::attach(Session& session, Attach attach) {
+    EK_CHECK(!session.ended_ && state_ == State::open, "links are attached to a living session");
     Link& link = session.add_link(attach.role);
     link.ours_ = true;
+    link.local_name_ = attach.name;
     attach.handle = link.local_handle_;
-    if (attach.role == Role::sender && !attach.initial_delivery_count) {
-        attach.initial_delivery_count = 0;
+    if (attach.role == Role::sender) {
+        link.initial_count_ = attach.initial_delivery_count.value_or(0);
+        link.delivery_count_ = link.initial_count_;
+        attach.initial_delivery_count = link.initial_count_;
     }
     link.limit_bytes_ =
         attach.max_message_bytes ? attach.max_message_bytes : options_.max_message_bytes;
     write(session.local_channel_, attach);
-    link.local_ = std::move(attach);
     return link;
 }
 
@@ -381,6 +443,24 @@ template <typename Body>
 void Connection::write(std::uint16_t channel, const Body& body) {
     const std::size_t at = begin_frame(channel);
     encode(body, output_);
+    if (output_.size() - at > frame_limit()) {
+        output_.resize(at + header_bytes);
+        Body shorter = body;
+        if (shorten(shorter)) encode(shorter, output_);
+        const std::size_t size = output_.size() - at;
+        if (size == header_bytes || size > frame_limit()) {
+            output_.resize(at);
+            doomed_ = true;
+            return;
+        }
+    }
+    end_frame(at);
+    answer_bytes_ += output_.size() - at;
+}
+
+void Connection::write_sasl(const Performative& body) {
+    const std::size_t at = begin_frame(0, 1);
+    std::visit([this](const auto& frame) { encode(frame, output_); }, body);
     end_frame(at);
 }
 
@@ -392,12 +472,13 @@ template void Connection::write(std::uint16_t, const End&);
 template void Connection::write(std::uint16_t, const Flow&);
 
 std::uint32_t Connection::frame_limit() const {
-    return std::min(options_.max_frame_bytes, peer_.max_frame_bytes);
+    // The peer's is not known before its open; ours is small by then.
+    return std::max(std::min(options_.max_frame_bytes, peer_.max_frame_bytes), frame_bytes_min);
 }
 
 // Ended sessions and links are kept until no call can be inside them any more.
 void Connection::collect() {
-    if (busy_) return;
+    if (depth_ > 0) return;
     ended_.clear();
     for (auto& [channel, session] : sessions_) session->gone_.clear();
 }

@@ -7,11 +7,14 @@
 // Invariants
 //   A1  Malformed input ends this connection with the proper condition, and nothing else.
 //   A2  A message is sent only with link credit and inside the peer's session window (I22).
-//   A3  All that a peer can grow is bounded: frame, sessions, links, half-received messages (I20).
+//   A3  All that a peer can grow is bounded: frame, sessions, links, half-received messages, and
+//       answers that it does not read (I20).
 //   A4  A delivery is handed on once, whole, with its message format; its bytes are the frame's own
 //       unless it came in several frames.
-// The handler may call back into connection, sessions and links at any time. A link is destroyed
-// after on_detach() has returned, never before. Threads: pinned to whoever owns it.
+// The handler may call back into connection, sessions and links at any time, but not receive().
+// A link is destroyed after on_detach() has returned and a session after on_end() has, in the same
+// receive(), lost() or tick() or the next, never before. A link that was detached by us is not
+// heard of again. Threads: pinned to whoever owns it.
 #pragma once
 
 #include <array>
@@ -22,6 +25,7 @@
 
 #include "amqp/link.h"
 #include "amqp/performatives.h"
+#include "amqp/session.h"
 #include "base/bytes.h"
 #include "base/clock.h"
 
@@ -33,12 +37,18 @@ struct ConnectionOptions {
     std::string hostname;                   // of the peer; a client's
     std::uint32_t max_frame_bytes = 65536;  // that we accept, and write at most
     std::uint16_t channel_max = 4999;
-    std::uint32_t handle_max = 255;       // links of a session
-    std::uint32_t links_max = 5000;       // of the connection
-    std::uint32_t session_window = 5000;  // transfer frames
+    std::uint32_t handle_max = 255;            // links of a session
+    std::uint32_t links_max = 5000;            // of the connection, with those half detached
+    std::uint64_t attach_bytes_max = 4 << 20;  // of the frames that described them
+    std::uint32_t session_window = 5000;       // transfer frames
+    std::uint32_t first_transfer_id = 1;       // wraps at 2^32, as delivery ids do
     std::uint64_t max_message_bytes = 1 << 20;
     std::uint64_t partial_bytes_max = 16 << 20;  // of messages that are not yet complete
-    std::chrono::milliseconds idle_timeout{120'000};
+    // Frames other than transfers that wait to be taken: the peer asks and does not read.
+    std::uint64_t answer_bytes_max = 4 << 20;
+    std::chrono::milliseconds idle_timeout{120'000};  // 0: none
+    // From the start to the peer's open, and from our close to the peer's.
+    std::chrono::milliseconds handshake_timeout{10'000};
     std::vector<std::string> mechanisms = {"MSSBCBS", "PLAIN", "ANONYMOUS", "EXTERNAL"};
     // A client's: how it says who it is. Empty: without SASL.
     std::string mechanism = "ANONYMOUS";
@@ -63,6 +73,9 @@ public:
     virtual void on_disposition(Link&, const Disposition&) {}
     // The link ends: by the peer, or with its session or connection.
     virtual void on_detach(Link& link, const std::optional<Condition>& error) = 0;
+    // The peer ended the session; its links have been detached. Not called when the connection
+    // ends.
+    virtual void on_end(Session&, const std::optional<Condition>&) {}
     // Nothing more comes in. What is still to go out may be sent.
     virtual void on_closed(const std::optional<Condition>& error) = 0;
 };
@@ -90,7 +103,7 @@ public:
     // Ends all links, sessions and the connection, saying why.
     void close(const std::optional<Condition>& error);
 
-    // A client's.
+    // A client's, between on_open() and on_closed(), and on a session that is not ended.
     Session& begin();
     Link& attach(Session& session, Attach attach);
 
@@ -109,16 +122,30 @@ private:
         closed,
     };
 
+    // While one is there, nothing that has ended is destroyed.
+    class Inside {
+    public:
+        explicit Inside(Connection& connection) : depth_(connection.depth_) { ++depth_; }
+        ~Inside() { --depth_; }
+        Inside(const Inside&) = delete;
+        Inside& operator=(const Inside&) = delete;
+
+    private:
+        int& depth_;
+    };
+
+    void receive_partial(ByteView& bytes);
     void take_header(ByteView bytes);
     // Size of the frame that begins `bytes`; 0 if not even its size is there yet.
     std::size_t frame_bytes(ByteView bytes);
     void take_frame(ByteView frame);
     void take_sasl(ByteView body);
     void take_amqp(std::uint16_t channel, ByteView body);
+    void refuse_sasl(std::string_view why);
     void take(const Open& open);
     void take(const Close& close);
     void take(std::uint16_t channel, const Begin& begin);
-    void end_session(std::uint16_t remote_channel);
+    void end_session(std::uint16_t remote_channel, const std::optional<Condition>& error);
     void send_open();
     void fail(std::string_view condition, std::string description);
     void end_all(const std::optional<Condition>& error);
@@ -129,17 +156,23 @@ private:
     // A frame under construction: begin_frame() ... end_frame() with the body appended between.
     std::size_t begin_frame(std::uint16_t channel, std::uint8_t type = 0);
     void end_frame(std::size_t at);
+    // A body that does not fit the peer's frames is shortened if it can be; otherwise the
+    // connection is doomed: it fails when the call that wrote is over.
     template <typename Body>
     void write(std::uint16_t channel, const Body& body);
+    void write_sasl(const Performative& body);
+    bool fail_if_doomed();
     std::uint32_t frame_limit() const;
 
     const ConnectionOptions options_;
     Handler& handler_;
     State state_ = State::header;
+    bool sasl_begun_ = false;  // a client has answered the mechanisms
     bool sasl_done_ = false;
     bool open_sent_ = false;
     bool notified_closed_ = false;
-    bool busy_ = false;  // inside receive(): ended sessions and links are kept
+    bool doomed_ = false;
+    int depth_ = 0;  // of calls that may be inside an ended session or link
     Open peer_;
     Buffer partial_;
     Buffer output_;
@@ -148,10 +181,13 @@ private:
     std::vector<std::unique_ptr<Session>> ended_;
     std::vector<bool> used_channels_;
     std::uint32_t link_count_ = 0;
+    std::uint64_t attach_bytes_ = 0;
     std::uint64_t partial_bytes_ = 0;
+    std::uint64_t answer_bytes_ = 0;
     Instant now_;
     Instant received_at_;
     Instant sent_at_;
+    Instant handshake_at_;
 };
 
 }  // namespace evenkeel::amqp

@@ -1,6 +1,7 @@
 #include "amqp/link.h"
 
 #include <algorithm>
+#include <array>
 #include <cstring>
 
 #include <fmt/core.h>
@@ -26,21 +27,29 @@ void Link::accept(Attach reply) {
     reply.handle = local_handle_;
     reply.role = role_;
     if (role_ == Role::sender) {
-        reply.initial_delivery_count = reply.initial_delivery_count.value_or(0);
-        delivery_count_ = *reply.initial_delivery_count;
+        initial_count_ = reply.initial_delivery_count.value_or(0);
+        reply.initial_delivery_count = initial_count_;
     } else {
+        initial_count_ = peer_.initial_delivery_count.value_or(0);
         reply.initial_delivery_count.reset();
-        delivery_count_ = peer_.initial_delivery_count.value_or(0);
         limit_bytes_ = reply.max_message_bytes ? reply.max_message_bytes
                                                : connection().options().max_message_bytes;
     }
+    delivery_count_ = initial_count_;
     state_ = State::attached;
     connection().write(session_.local_channel_, reply);
-    local_ = std::move(reply);
 }
 
 void Link::refuse(const Condition& why) {
     EK_CHECK(state_ == State::attaching && !ours_, "an attach is answered once");
+    write_null_attach();
+    connection().write(session_.local_channel_, Detach{local_handle_, true, why});
+    state_ = State::refused;
+}
+
+// Clients take a detach only for a link that was attached, if only to nothing.
+void Link::write_null_attach() {
+    if (ours_) return;
     Attach reply;
     reply.name = peer_.name;
     reply.handle = local_handle_;
@@ -49,21 +58,21 @@ void Link::refuse(const Condition& why) {
     reply.receiver_settle = peer_.receiver_settle;
     if (role_ == Role::sender) reply.initial_delivery_count = 0;
     connection().write(session_.local_channel_, reply);
-    connection().write(session_.local_channel_, Detach{local_handle_, true, why});
-    state_ = State::refused;
 }
 
 void Link::detach(const std::optional<Condition>& why) {
-    if (state_ != State::attached && state_ != State::attaching) return;
+    if (!is_live()) return;
     drop_partial();
+    rest_ = {};
+    if (state_ == State::attaching) write_null_attach();
     state_ = State::detaching;
     connection().write(session_.local_channel_, Detach{local_handle_, true, why});
 }
 
 void Link::grant(std::uint32_t credit) {
-    if (state_ != State::attached) return;
+    if (state_ != State::attached || role_ != Role::receiver) return;
     credit_ = credit;
-    session_.send_flow(this, false);
+    session_.send_flow(this);
 }
 
 void Link::settle(std::uint32_t delivery_id, const DeliveryState& state) {
@@ -73,7 +82,8 @@ void Link::settle(std::uint32_t delivery_id, const DeliveryState& state) {
 }
 
 bool Link::can_send() const {
-    return state_ == State::attached && credit_ > 0 && session_.remote_window_ > 0 && rest_.empty();
+    return state_ == State::attached && role_ == Role::sender && credit_ > 0 &&
+           session_.remote_window_ > 0 && rest_.empty();
 }
 
 std::uint32_t Link::send(ByteView prefix, ByteView body, std::uint32_t message_format,
@@ -81,21 +91,32 @@ std::uint32_t Link::send(ByteView prefix, ByteView body, std::uint32_t message_f
     EK_CHECK(can_send(), "a message is sent with credit and inside the window");
     --credit_;
     ++delivery_count_;
-    const std::uint32_t id = session_.next_delivery_id_;
     if (!write_small(prefix, body, message_format, settled)) {
-        std::array<std::byte, 4> tag;
-        store(tag.data(), __builtin_bswap32(id));
-        rest_.assign(prefix.begin(), prefix.end());
-        rest_.insert(rest_.end(), body.begin(), body.end());
-        rest_from_ =
-            std::min<std::size_t>(rest_.size(), connection().frame_limit() - transfer_overhead_max);
-        Transfer transfer{
-            local_handle_, id, tag, message_format, settled, rest_from_ < rest_.size(), false};
-        write_frame(transfer, ByteView(rest_).first(rest_from_));
-        send_rest();
+        send_large(prefix, body, message_format, settled);
     }
-    ++session_.next_delivery_id_;
-    return id;
+    return session_.next_delivery_id_++;
+}
+
+// Several frames. What the peer's window has no room for is kept, and sent as it widens.
+void Link::send_large(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled) {
+    const std::uint32_t id = session_.next_delivery_id_;
+    std::array<std::byte, 4> tag;
+    store(tag.data(), __builtin_bswap32(id));
+    Transfer transfer{local_handle_, id, tag, message_format, settled, false, false};
+    const std::size_t room = connection().frame_limit() - transfer_overhead_max;
+    do {
+        const ByteView first = prefix.first(std::min(room, prefix.size()));
+        const ByteView second = body.first(std::min(room - first.size(), body.size()));
+        prefix = prefix.subspan(first.size());
+        body = body.subspan(second.size());
+        transfer.more = !prefix.empty() || !body.empty();
+        write_frame(transfer, first, second);
+        transfer = Transfer{local_handle_, {}, {}, {}, {}, false, false};
+    } while ((!prefix.empty() || !body.empty()) && session_.remote_window_ > 0);
+    rest_from_ = 0;
+    rest_.reserve(prefix.size() + body.size());
+    rest_.assign(prefix.begin(), prefix.end());
+    rest_.insert(rest_.end(), body.begin(), body.end());
 }
 
 // The hot path: a message that fits one frame, with its transfer written from a fixed picture.
@@ -117,7 +138,7 @@ bool Link::write_small(ByteView prefix, ByteView body, std::uint32_t message_for
         0xa0, 4, 0, 0, 0, 0,                                     // delivery tag
         0x70, 0, 0, 0, 0,                                        // message format
         static_cast<std::uint8_t>(settled ? 0x41 : 0x42), 0x42,  // settled, more
-        0x40, 0x40, 0x40, 0x40, 0x41,                            // ..., aborted, batchable
+        0x40, 0x40, 0x40, 0x40, 0x41,                            // four nulls, batchable
     };
     // clang-format on
     std::memcpy(head.data(), &frame_size, 4);
@@ -137,54 +158,58 @@ bool Link::write_small(ByteView prefix, ByteView body, std::uint32_t message_for
     return true;
 }
 
-void Link::write_frame(const Transfer& transfer, ByteView payload) {
+void Link::write_frame(const Transfer& transfer, ByteView first, ByteView second) {
     Connection& owner = connection();
     const std::size_t at = owner.begin_frame(session_.local_channel_);
     encode(transfer, owner.output_);
-    owner.output_.insert(owner.output_.end(), payload.begin(), payload.end());
+    owner.output_.insert(owner.output_.end(), first.begin(), first.end());
+    owner.output_.insert(owner.output_.end(), second.begin(), second.end());
     owner.end_frame(at);
     --session_.remote_window_;
     ++session_.next_outgoing_id_;
 }
 
-// The frames of a large message that the peer's window has room for.
+// The frames of a large message that the peer's window has room for by now.
 void Link::send_rest() {
+    if (rest_.empty()) return;
     const std::size_t room = connection().frame_limit() - transfer_overhead_max;
     while (rest_from_ < rest_.size() && session_.remote_window_ > 0) {
         const std::size_t bytes = std::min(room, rest_.size() - rest_from_);
         Transfer transfer;
         transfer.handle = local_handle_;
         transfer.more = rest_from_ + bytes < rest_.size();
-        write_frame(transfer, ByteView(rest_).subspan(rest_from_, bytes));
+        write_frame(transfer, ByteView(rest_).subspan(rest_from_, bytes), {});
         rest_from_ += bytes;
     }
-    if (rest_from_ == rest_.size()) {
-        rest_.clear();
-        rest_from_ = 0;
-    }
+    if (rest_from_ == rest_.size()) rest_ = {};
 }
 
 void Link::drained() {
     if (!drain_ || role_ != Role::sender) return;
     delivery_count_ += credit_;
     credit_ = 0;
-    session_.send_flow(this, false);
+    session_.send_flow(this);
     drain_ = false;
 }
 
 void Link::take(const Flow& flow) {
-    if (role_ == Role::sender && flow.link_credit) {
-        // Serial arithmetic: what the peer granted, less what it had not seen when it did.
-        const std::uint32_t seen = flow.delivery_count.value_or(0);
-        const std::uint32_t ahead = delivery_count_ - seen;
-        credit_ = *flow.link_credit > ahead || ahead > 0x7fffffff ? *flow.link_credit - ahead : 0;
+    if (state_ != State::attached) return;
+    if (role_ == Role::receiver) {
+        // The sender gave back credit that it had no messages for.
+        const std::uint32_t skipped =
+            serial_distance(delivery_count_, flow.delivery_count.value_or(delivery_count_));
+        delivery_count_ += skipped;
+        credit_ -= std::min(credit_, skipped);
+    } else if (flow.link_credit) {
+        // What the peer granted, less what it had not seen when it did.
+        const std::uint32_t seen = flow.delivery_count.value_or(initial_count_);
+        const std::uint32_t ahead = serial_distance(seen, delivery_count_);
+        credit_ = *flow.link_credit > ahead ? *flow.link_credit - ahead : 0;
         drain_ = flow.drain;
-        if (state_ == State::attached) {
-            send_rest();
-            connection().handler_.on_credit(*this);
-        }
+        send_rest();
+        connection().handler_.on_credit(*this);
     }
-    if (flow.echo && state_ == State::attached) session_.send_flow(this, false);
+    if (flow.echo && state_ == State::attached) session_.send_flow(this);
 }
 
 void Link::take(const Transfer& transfer, ByteView payload) {
@@ -192,48 +217,57 @@ void Link::take(const Transfer& transfer, ByteView payload) {
         return connection().fail(condition::not_allowed, "a transfer came from a receiver");
     }
     if (state_ != State::attached) return;  // under way when we detached
+    if (!begin_delivery(transfer)) return;
     if (transfer.aborted) return drop_partial();
-    if (!incoming_) {
-        if (!transfer.delivery_id) {
-            return connection().fail(condition::invalid_field,
-                                     "a message's first transfer has no delivery id");
-        }
-        incoming_ = Delivery{*transfer.delivery_id,
-                             transfer.message_format.value_or(0),
-                             transfer.settled.value_or(false),
-                             false,
-                             0,
-                             {}};
-        ++delivery_count_;
-        if (credit_ > 0) --credit_;
-    } else if (transfer.settled.value_or(false)) {
-        incoming_->settled = true;
-    }
     incoming_->size += payload.size();
     if (incoming_->size > limit_bytes_ && !incoming_->too_large) {
-        const std::uint64_t size = incoming_->size;
         const Delivery kept = *incoming_;
         drop_partial();
         incoming_ = kept;
-        incoming_->size = size;
         incoming_->too_large = true;
     }
     if (!transfer.more && incoming_bytes_.empty()) return finish_delivery(payload);
     if (!incoming_->too_large) {
         Connection& owner = connection();
-        owner.partial_bytes_ += payload.size();
-        if (owner.partial_bytes_ > owner.options_.partial_bytes_max) {
+        if (owner.partial_bytes_ + payload.size() > owner.options_.partial_bytes_max) {
             return owner.fail(condition::resource_limit,
                               "too many bytes of messages that are not complete");
         }
+        owner.partial_bytes_ += payload.size();
         incoming_bytes_.insert(incoming_bytes_.end(), payload.begin(), payload.end());
     }
     if (!transfer.more) {
         const Buffer whole = std::move(incoming_bytes_);
-        incoming_bytes_.clear();
+        incoming_bytes_ = {};
         connection().partial_bytes_ -= whole.size();
         finish_delivery(whole);
     }
+}
+
+// The delivery that a transfer begins or goes on with; false if it is neither.
+bool Link::begin_delivery(const Transfer& transfer) {
+    if (incoming_) {
+        if (transfer.delivery_id && *transfer.delivery_id != incoming_->id) {
+            connection().fail(condition::not_allowed,
+                              fmt::format("delivery {} begins before delivery {} is complete",
+                                          *transfer.delivery_id, incoming_->id));
+            return false;
+        }
+        if (transfer.settled.value_or(false)) incoming_->settled = true;
+        return true;
+    }
+    if (!transfer.delivery_id) {
+        connection().fail(condition::invalid_field,
+                          "a message's first transfer has no delivery id");
+        return false;
+    }
+    incoming_.emplace();
+    incoming_->id = *transfer.delivery_id;
+    incoming_->message_format = transfer.message_format.value_or(0);
+    incoming_->settled = transfer.settled.value_or(false);
+    ++delivery_count_;
+    if (credit_ > 0) --credit_;
+    return true;
 }
 
 void Link::finish_delivery(ByteView bytes) {
@@ -245,191 +279,8 @@ void Link::finish_delivery(ByteView bytes) {
 
 void Link::drop_partial() {
     connection().partial_bytes_ -= incoming_bytes_.size();
-    incoming_bytes_.clear();
+    incoming_bytes_ = {};  // its memory too: any number of links may have held some
     incoming_.reset();
-}
-
-void Session::end(const std::optional<Condition>& why) {
-    if (ended_) return;
-    connection_.write(local_channel_, End{why});
-    ended_ = true;
-    end_links(why);
-}
-
-void Session::take(Performative& performative, ByteView payload) {
-    if (auto* attach = std::get_if<Attach>(&performative)) return take(*attach);
-    if (const auto* flow = std::get_if<Flow>(&performative)) return take(*flow);
-    if (const auto* transfer = std::get_if<Transfer>(&performative)) {
-        return take(*transfer, payload);
-    }
-    if (const auto* detach = std::get_if<Detach>(&performative)) return take(*detach);
-    if (const auto* disposition = std::get_if<Disposition>(&performative)) {
-        return take(*disposition);
-    }
-    connection_.fail(condition::illegal_state, "a SASL frame inside a session");
-}
-
-Link& Session::add_link(Role role) {
-    std::uint32_t handle = 0;
-    for (const auto& [used, link] : links_) {
-        if (used != handle) break;
-        ++handle;
-    }
-    auto* const link = new Link(*this, role, handle);
-    links_[handle].reset(link);
-    ++connection_.link_count_;
-    return *link;
-}
-
-Link* Session::find(std::uint32_t remote_handle) {
-    const auto found = by_remote_.find(remote_handle);
-    return found == by_remote_.end() ? nullptr : found->second;
-}
-
-void Session::take(Attach& attach) {
-    if (ended_) return;
-    const ConnectionOptions& options = connection_.options_;
-    if (attach.handle > options.handle_max) {
-        return connection_.fail(
-            condition::framing_error,
-            fmt::format("handle {} is above {}", attach.handle, options.handle_max));
-    }
-    if (by_remote_.contains(attach.handle)) {
-        return end(Condition{std::string(condition::handle_in_use),
-                             fmt::format("handle {} is in use", attach.handle)});
-    }
-    const Role role = attach.role == Role::sender ? Role::receiver : Role::sender;
-    for (auto& [handle, link] : links_) {
-        const bool answers = link->ours_ && link->state_ == Link::State::attaching &&
-                             link->role_ == role && link->local_.name == attach.name;
-        if (!answers) continue;
-        by_remote_[attach.handle] = link.get();
-        link->delivery_count_ = role == Role::receiver ? attach.initial_delivery_count.value_or(0)
-                                                       : *link->local_.initial_delivery_count;
-        link->peer_ = std::move(attach);
-        link->state_ = Link::State::attached;
-        return connection_.handler_.on_attached(*link);
-    }
-    if (connection_.link_count_ >= options.links_max) {
-        return connection_.fail(condition::resource_limit,
-                                fmt::format("more than {} links", options.links_max));
-    }
-    Link& link = add_link(role);
-    by_remote_[attach.handle] = &link;
-    link.peer_ = std::move(attach);
-    connection_.handler_.on_attach(link);
-}
-
-void Session::take(const Flow& flow) {
-    // What the peer can take now, counted from what it had seen when it wrote this.
-    const std::uint32_t seen = flow.next_incoming_id.value_or(1);
-    remote_window_ = seen + flow.incoming_window - next_outgoing_id_;
-    if (remote_window_ > 0x7fffffff) remote_window_ = 0;
-    if (flow.handle) {
-        if (Link* const link = find(*flow.handle)) {
-            link->take(flow);
-        } else {
-            end(Condition{std::string(condition::unattached_handle),
-                          fmt::format("flow on handle {}, which is not attached", *flow.handle)});
-        }
-    } else if (flow.echo) {
-        send_flow(nullptr, false);
-    }
-    // A wider window lets every sender of the session go on.
-    std::vector<Link*> senders;
-    for (auto& [handle, link] : links_) {
-        if (link->role_ == Role::sender && link->is_attached()) senders.push_back(link.get());
-    }
-    for (Link* const link : senders) {
-        if (!link->is_attached() || remote_window_ == 0) continue;
-        link->send_rest();
-        if (link->can_send() && !(flow.handle && find(*flow.handle) == link)) {
-            connection_.handler_.on_credit(*link);
-        }
-    }
-}
-
-void Session::take(const Transfer& transfer, ByteView payload) {
-    ++next_incoming_id_;
-    if (incoming_window_ > 0) --incoming_window_;
-    Link* const link = find(transfer.handle);
-    if (!link) {
-        return end(Condition{
-            std::string(condition::unattached_handle),
-            fmt::format("transfer on handle {}, which is not attached", transfer.handle)});
-    }
-    link->take(transfer, payload);
-    widen_window();
-}
-
-void Session::widen_window() {
-    if (ended_ || incoming_window_ > connection_.options_.session_window / 2) return;
-    incoming_window_ = connection_.options_.session_window;
-    send_flow(nullptr, false);
-}
-
-void Session::take(const Detach& detach) {
-    Link* const link = find(detach.handle);
-    if (!link) return;
-    by_remote_.erase(detach.handle);
-    const bool known =
-        link->state_ == Link::State::attached || (link->state_ == Link::State::attaching);
-    if (known) {
-        link->drop_partial();
-        if (!ended_) {
-            connection_.write(local_channel_,
-                              Detach{link->local_handle_, detach.closed, std::nullopt});
-        }
-        link->state_ = Link::State::gone;
-        connection_.handler_.on_detach(*link, detach.error);
-    }
-    remove(*link);
-}
-
-void Session::take(const Disposition& disposition) {
-    if (disposition.role != Role::receiver) return;  // settles what it sent; we settle first
-    std::vector<Link*> senders;
-    for (auto& [handle, link] : links_) {
-        if (link->role_ == Role::sender && link->is_attached()) senders.push_back(link.get());
-    }
-    for (Link* const link : senders) connection_.handler_.on_disposition(*link, disposition);
-}
-
-void Session::remove(Link& link) {
-    link.state_ = Link::State::gone;
-    auto node = links_.extract(link.local_handle_);
-    --connection_.link_count_;
-    gone_.push_back(std::move(node.mapped()));
-}
-
-void Session::end_links(const std::optional<Condition>& error) {
-    by_remote_.clear();
-    while (!links_.empty()) {
-        Link& link = *links_.begin()->second;
-        const bool known =
-            link.state_ == Link::State::attached || (link.state_ == Link::State::attaching);
-        link.drop_partial();
-        remove(link);
-        if (known) connection_.handler_.on_detach(link, error);
-    }
-}
-
-void Session::send_flow(const Link* link, bool echo) {
-    if (ended_ || !remote_channel_) return;
-    Flow flow;
-    flow.next_incoming_id = next_incoming_id_;
-    flow.incoming_window = incoming_window_;
-    flow.next_outgoing_id = next_outgoing_id_;
-    flow.outgoing_window = connection_.options_.session_window;
-    if (link) {
-        flow.handle = link->local_handle_;
-        flow.delivery_count = link->delivery_count_;
-        flow.link_credit = link->credit_;
-        flow.available = 0;
-        flow.drain = link->drain_;
-    }
-    flow.echo = echo;
-    connection_.write(local_channel_, flow);
 }
 
 }  // namespace evenkeel::amqp

@@ -1,18 +1,25 @@
-// Sessions and links of a connection; see amqp/connection.h.
+// A link of a session: messages in one direction; see amqp/connection.h.
 #pragma once
 
-#include <map>
+#include <cstdint>
 #include <memory>
 #include <optional>
-#include <vector>
+#include <string>
 
 #include "amqp/performatives.h"
+#include "amqp/session.h"
 #include "base/bytes.h"
 
 namespace evenkeel::amqp {
 
-class Connection;
-class Session;
+// Numbers that wrap at 2^32 (RFC 1982): whether `a` comes before `b`, and how far `b` is ahead of
+// `a`, 0 if it is not.
+constexpr bool serial_less(std::uint32_t a, std::uint32_t b) {
+    return b - a - 1 < 0x7fffffff;
+}
+constexpr std::uint32_t serial_distance(std::uint32_t a, std::uint32_t b) {
+    return serial_less(a, b) ? b - a : 0;
+}
 
 // A whole message that came in.
 struct Delivery {
@@ -45,7 +52,8 @@ public:
     void accept(Attach reply);
     // An attach with null termini, then a detach that says why.
     void refuse(const Condition& why);
-    // Ends the link; on_detach() is not called for it.
+    // Ends the link; on_detach() is not called for it. It is destroyed when the peer has answered,
+    // or with its session.
     void detach(const std::optional<Condition>& why);
 
     // A receiver's.
@@ -75,19 +83,26 @@ private:
 
     void take(const Flow& flow);
     void take(const Transfer& transfer, ByteView payload);
+    bool begin_delivery(const Transfer& transfer);
     void finish_delivery(ByteView bytes);
     void drop_partial();
+    void send_large(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled);
     void send_rest();
-    void write_frame(const Transfer& transfer, ByteView payload);
+    void write_frame(const Transfer& transfer, ByteView first, ByteView second);
     bool write_small(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled);
+    void write_null_attach();
+    bool is_live() const { return state_ == State::attached || state_ == State::attaching; }
 
     Session& session_;
     const Role role_;
     const std::uint32_t local_handle_;
     State state_ = State::attaching;
-    bool ours_ = false;  // we attached first
+    bool ours_ = false;      // we attached first
+    bool answered_ = false;  // and the peer has too
     Attach peer_;
-    Attach local_;
+    std::string local_name_;        // of ours
+    std::size_t attach_bytes_ = 0;  // of the peer's attach frame
+    std::uint32_t initial_count_ = 0;
     std::uint32_t delivery_count_ = 0;
     std::uint32_t credit_ = 0;
     bool drain_ = false;
@@ -99,45 +114,6 @@ private:
     // A message that is going out and did not fit into the peer's window.
     Buffer rest_;
     std::size_t rest_from_ = 0;
-};
-
-class Session {
-public:
-    Connection& connection() const { return connection_; }
-    void end(const std::optional<Condition>& why);
-
-private:
-    friend class Connection;
-    friend class Link;
-    Session(Connection& connection, std::uint16_t local_channel)
-        : connection_(connection), local_channel_(local_channel) {}
-
-    void take(Performative& performative, ByteView payload);
-    void take(Attach& attach);
-    void take(const Flow& flow);
-    void take(const Transfer& transfer, ByteView payload);
-    void take(const Detach& detach);
-    void take(const Disposition& disposition);
-    Link& add_link(Role role);
-    Link* find(std::uint32_t remote_handle);
-    void remove(Link& link);
-    void end_links(const std::optional<Condition>& error);
-    void send_flow(const Link* link, bool echo);
-    void widen_window();
-
-    Connection& connection_;
-    const std::uint16_t local_channel_;
-    std::optional<std::uint16_t> remote_channel_;
-    bool ended_ = false;  // nothing goes out any more
-    std::uint32_t next_incoming_id_ = 0;
-    std::uint32_t incoming_window_ = 0;
-    std::uint32_t next_outgoing_id_ = 0;
-    std::uint32_t remote_window_ = 0;
-    std::uint32_t next_delivery_id_ = 0;
-    std::uint32_t handle_max_ = 0xffffffff;
-    std::map<std::uint32_t, std::unique_ptr<Link>> links_;  // by local handle
-    std::map<std::uint32_t, Link*> by_remote_;
-    std::vector<std::unique_ptr<Link>> gone_;
 };
 
 }  // namespace evenkeel::amqp

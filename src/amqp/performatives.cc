@@ -5,6 +5,10 @@
 namespace evenkeel::amqp {
 namespace {
 
+constexpr std::uint32_t terminus_fields(std::uint64_t kind) {
+    return kind == descriptor::source ? 11 : 7;
+}
+
 Buffer copied(ByteView bytes) {
     return {bytes.begin(), bytes.end()};
 }
@@ -45,14 +49,28 @@ std::optional<Condition> read_condition(Decoder& fields) {
     return condition;
 }
 
+// A list of 11 or 7 fields, whatever the peer left out: it is echoed, and clients index blindly.
+Buffer with_all_fields(Decoder fields, std::uint64_t kind) {
+    Buffer all;
+    Encoder encoder(all);
+    encoder.descriptor(static_cast<std::uint8_t>(kind));
+    const auto list = encoder.begin_list();
+    const std::uint32_t count = terminus_fields(kind);
+    for (std::uint32_t i = 0; i < count; ++i) {
+        const ByteView field = fields.value();
+        field.empty() ? encoder.null() : encoder.bytes(field);
+    }
+    encoder.end(list, count);
+    return all;
+}
+
 Terminus read_terminus(Decoder& fields, std::uint64_t kind) {
     Terminus terminus;
     if (fields.peek() == code::null) {
         fields.value();
         return terminus;
     }
-    const ByteView encoded = fields.value();
-    Decoder decoder(encoded);
+    Decoder decoder(fields.value());
     const auto found = decoder.descriptor();
     auto inner = found == kind ? decoder.list() : std::nullopt;
     if (!inner) {
@@ -61,7 +79,7 @@ Terminus read_terminus(Decoder& fields, std::uint64_t kind) {
         return terminus;
     }
     terminus.present = true;
-    terminus.encoded = copied(encoded);
+    terminus.encoded = with_all_fields(*inner, kind);
     terminus.address = copied(inner->string());
     inner->value();  // durable
     inner->value();  // expiry policy
@@ -261,15 +279,17 @@ void write_condition(Encoder& encoder, const std::optional<Condition>& condition
 
 void write_state(Encoder& encoder, const DeliveryState& state) {
     using Kind = DeliveryState::Kind;
-    const auto simple = [&](std::uint64_t kind) {
-        write(encoder.buffer(), kind, 0, [](Encoder&) {});
+    const auto simple = [&](std::uint64_t kind, std::uint32_t count) {
+        write(encoder.buffer(), kind, count, [&](Encoder& fields) {
+            for (std::uint32_t i = 0; i < count; ++i) fields.null();
+        });
     };
     switch (state.kind) {
         case Kind::none:
         case Kind::received: return encoder.null();
-        case Kind::accepted: return simple(descriptor::accepted);
-        case Kind::released: return simple(descriptor::released);
-        case Kind::modified: return simple(descriptor::modified);
+        case Kind::accepted: return simple(descriptor::accepted, 0);
+        case Kind::released: return simple(descriptor::released, 0);
+        case Kind::modified: return simple(descriptor::modified, 3);
         case Kind::rejected:
             return write(encoder.buffer(), descriptor::rejected, 1,
                          [&](Encoder& fields) { write_condition(fields, state.error); });
@@ -427,7 +447,7 @@ Terminus terminus(std::uint64_t kind, std::string_view address) {
     Terminus result;
     result.present = true;
     result.address = address;
-    const std::uint32_t count = kind == descriptor::source ? 11 : 7;
+    const std::uint32_t count = terminus_fields(kind);
     write(result.encoded, kind, count, [&](Encoder& fields) {
         address.empty() ? fields.null() : fields.string(address);
         for (std::uint32_t i = 1; i < count; ++i) fields.null();

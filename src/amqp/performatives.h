@@ -48,6 +48,7 @@ inline constexpr std::string_view internal_error = "amqp:internal-error",
                                   unattached_handle = "amqp:session:unattached-handle",
                                   detach_forced = "amqp:link:detach-forced",
                                   message_size = "amqp:link:message-size-exceeded",
+                                  frame_too_small = "amqp:frame-size-too-small",
                                   stolen = "amqp:link:stolen";
 }  // namespace condition
 
@@ -83,7 +84,7 @@ struct Terminus {
     std::string address;  // empty if null
     bool dynamic = false;
     Buffer filter;   // an encoded map, of a source; empty: null
-    Buffer encoded;  // descriptor and list as they came
+    Buffer encoded;  // descriptor and list as they came, with nulls for the fields left out
 };
 
 struct Attach {

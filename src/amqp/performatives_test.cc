@@ -1,0 +1,347 @@
+#include "amqp/performatives.h"
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::amqp {
+namespace {
+
+template <typename Body>
+Buffer encoded(const Body& body) {
+    Buffer bytes;
+    encode(body, bytes);
+    return bytes;
+}
+
+template <typename Body>
+Body decoded(ByteView bytes) {
+    auto result = decode_performative(bytes);
+    EXPECT_TRUE(result.ok());
+    EXPECT_TRUE(bytes.empty());
+    return std::get<Body>(std::move(*result));
+}
+
+bool is_refused(ByteView bytes) {
+    const auto before = bytes.size();
+    const auto result = decode_performative(bytes);
+    return !result.ok() && result.error().code == ErrorCode::corrupt && bytes.size() == before;
+}
+
+// A described list as bytes: its elements, encoded one by one.
+struct Fields {
+    std::uint64_t kind = 0;
+    std::vector<Buffer> elements;
+};
+
+Fields fields_of(ByteView bytes) {
+    Decoder decoder(bytes);
+    Fields fields;
+    fields.kind = *decoder.descriptor();
+    auto list = decoder.list();
+    while (list->remaining() > 0) {
+        const ByteView value = list->value();
+        fields.elements.emplace_back(value.begin(), value.end());
+    }
+    return fields;
+}
+
+Buffer bytes_of(const Fields& fields) {
+    Buffer bytes;
+    Encoder encoder(bytes);
+    encoder.descriptor(static_cast<std::uint8_t>(fields.kind));
+    if (fields.elements.empty()) {
+        encoder.bytes(std::vector<std::byte>{std::byte{code::list0}});
+        return bytes;
+    }
+    const auto list = encoder.begin_list();
+    for (const auto& element : fields.elements) encoder.bytes(element);
+    encoder.end(list, static_cast<std::uint32_t>(fields.elements.size()));
+    return bytes;
+}
+
+Buffer a_map() {
+    Buffer bytes;
+    Encoder encoder(bytes);
+    const auto map = encoder.begin_map();
+    encoder.symbol("key");
+    encoder.long_(7);
+    encoder.end(map, 2);
+    return bytes;
+}
+
+Attach an_attach() {
+    Attach attach;
+    attach.name = "name";
+    attach.handle = 7;
+    attach.role = Role::receiver;
+    attach.sender_settle = SenderSettle::settled;
+    attach.receiver_settle = ReceiverSettle::second;
+    attach.source = terminus(descriptor::source, "from");
+    attach.target = terminus(descriptor::target, "to");
+    attach.initial_delivery_count = 4;
+    attach.max_message_bytes = 1 << 20;
+    attach.offered_capabilities = {"a"};
+    attach.desired_capabilities = {"b", "c"};
+    attach.properties = a_map();
+    return attach;
+}
+
+TEST(Performatives, survive_a_round_trip) {
+    const auto open = decoded<Open>(encoded(Open{"container", "host", 4096, 17, 30'000, a_map()}));
+    EXPECT_EQ(open.container, "container");
+    EXPECT_EQ(open.hostname, "host");
+    EXPECT_EQ(open.max_frame_bytes, 4096u);
+    EXPECT_EQ(open.channel_max, 17);
+    EXPECT_EQ(open.idle_timeout_ms, 30'000u);
+    EXPECT_EQ(open.properties, a_map());
+
+    const auto begin = decoded<Begin>(encoded(Begin{3, 0xfffffffd, 5, 6, 7}));
+    EXPECT_EQ(begin.remote_channel, 3);
+    EXPECT_EQ(begin.next_outgoing_id, 0xfffffffd);
+    EXPECT_EQ(begin.incoming_window, 5u);
+    EXPECT_EQ(begin.outgoing_window, 6u);
+    EXPECT_EQ(begin.handle_max, 7u);
+
+    const auto flow = decoded<Flow>(encoded(Flow{1, 2, 3, 4, 5, 6, 7, 8, true, true}));
+    EXPECT_EQ(flow.next_incoming_id, 1u);
+    EXPECT_EQ(flow.incoming_window, 2u);
+    EXPECT_EQ(flow.next_outgoing_id, 3u);
+    EXPECT_EQ(flow.outgoing_window, 4u);
+    EXPECT_EQ(flow.handle, 5u);
+    EXPECT_EQ(flow.delivery_count, 6u);
+    EXPECT_EQ(flow.link_credit, 7u);
+    EXPECT_EQ(flow.available, 8u);
+    EXPECT_TRUE(flow.drain);
+    EXPECT_TRUE(flow.echo);
+
+    const auto transfer_bytes =
+        encoded(Transfer{1, 2, as_bytes("tag"), 0x80013700, true, true, true});
+    const auto transfer = decoded<Transfer>(transfer_bytes);
+    EXPECT_EQ(transfer.handle, 1u);
+    EXPECT_EQ(transfer.delivery_id, 2u);
+    EXPECT_EQ(as_text(transfer.delivery_tag), "tag");
+    EXPECT_EQ(transfer.message_format, 0x80013700);
+    EXPECT_EQ(transfer.settled, true);
+    EXPECT_TRUE(transfer.more);
+    EXPECT_TRUE(transfer.aborted);
+
+    const auto detach = decoded<Detach>(encoded(Detach{9, true, Condition{"amqp:x", "why"}}));
+    EXPECT_EQ(detach.handle, 9u);
+    EXPECT_TRUE(detach.closed);
+    EXPECT_EQ(detach.error->name, "amqp:x");
+    EXPECT_EQ(detach.error->description, "why");
+    EXPECT_EQ(decoded<End>(encoded(End{Condition{"e", ""}})).error->name, "e");
+    EXPECT_EQ(decoded<Close>(encoded(Close{Condition{"c", ""}})).error->name, "c");
+    EXPECT_FALSE(decoded<Close>(encoded(Close{})).error);
+}
+
+TEST(Performatives, of_sasl_survive_a_round_trip) {
+    EXPECT_EQ(decoded<SaslMechanisms>(encoded(SaslMechanisms{{"A", "B"}})).mechanisms,
+              (std::vector<std::string>{"A", "B"}));
+    const std::string nul_prefixed("\0key", 4);
+    const auto init = decoded<SaslInit>(encoded(SaslInit{"PLAIN", nul_prefixed, "host"}));
+    EXPECT_EQ(init.mechanism, "PLAIN");
+    EXPECT_EQ(init.response, nul_prefixed);
+    EXPECT_EQ(init.hostname, "host");
+    EXPECT_EQ(decoded<SaslOutcome>(encoded(SaslOutcome{0})).code, 0);
+    EXPECT_EQ(decoded<SaslOutcome>(encoded(SaslOutcome{1})).code, 1);
+}
+
+TEST(Performatives, attach_survives_a_round_trip) {
+    const auto attach = decoded<Attach>(encoded(an_attach()));
+
+    EXPECT_EQ(attach.name, "name");
+    EXPECT_EQ(attach.handle, 7u);
+    EXPECT_EQ(attach.role, Role::receiver);
+    EXPECT_EQ(attach.sender_settle, SenderSettle::settled);
+    EXPECT_EQ(attach.receiver_settle, ReceiverSettle::second);
+    EXPECT_EQ(attach.source.address, "from");
+    EXPECT_EQ(attach.target.address, "to");
+    EXPECT_EQ(attach.initial_delivery_count, 4u);
+    EXPECT_EQ(attach.max_message_bytes, 1u << 20);
+    EXPECT_EQ(attach.offered_capabilities, (std::vector<std::string>{"a"}));
+    EXPECT_EQ(attach.desired_capabilities, (std::vector<std::string>{"b", "c"}));
+    EXPECT_EQ(attach.properties, a_map());
+    EXPECT_EQ(encoded(attach), encoded(an_attach()));
+}
+
+TEST(Performatives, disposition_carries_every_state) {
+    using Kind = DeliveryState::Kind;
+    for (const auto kind :
+         {Kind::none, Kind::accepted, Kind::rejected, Kind::released, Kind::modified}) {
+        DeliveryState state{kind, std::nullopt};
+        if (kind == Kind::rejected) state.error = Condition{"amqp:y", "no"};
+        const auto got =
+            decoded<Disposition>(encoded(Disposition{Role::receiver, 1, 5, true, state}));
+        EXPECT_EQ(got.role, Role::receiver);
+        EXPECT_EQ(got.first, 1u);
+        EXPECT_EQ(got.last, 5u);
+        EXPECT_TRUE(got.settled);
+        EXPECT_EQ(got.state.kind, kind);
+        EXPECT_EQ(got.state.error.has_value(), kind == Kind::rejected);
+    }
+}
+
+// facts/amqp.md 0.1, rules 1 and 12.
+TEST(Performatives, are_written_with_all_their_fields_and_a_compact_descriptor) {
+    const Condition error{"amqp:x", "why"};
+    const auto expect = [](const Buffer& bytes, std::uint64_t kind, std::size_t count) {
+        EXPECT_EQ(bytes[0], std::byte{0x00});
+        EXPECT_EQ(bytes[1], std::byte{0x53});
+        EXPECT_EQ(std::to_integer<std::uint64_t>(bytes[2]), kind);
+        EXPECT_EQ(fields_of(bytes).elements.size(), count);
+    };
+    expect(encoded(Open{}), descriptor::open, 10);
+    expect(encoded(Begin{}), descriptor::begin, 8);
+    expect(encoded(Attach{}), descriptor::attach, 14);
+    expect(encoded(Flow{}), descriptor::flow, 11);
+    expect(encoded(Transfer{}), descriptor::transfer, 11);
+    expect(encoded(Disposition{}), descriptor::disposition, 6);
+    expect(encoded(Detach{}), descriptor::detach, 3);
+    expect(encoded(End{}), descriptor::end, 1);
+    expect(encoded(Close{}), descriptor::close, 1);
+    expect(fields_of(encoded(Close{error})).elements[0], descriptor::error, 3);
+    expect(terminus(descriptor::source, "a").encoded, descriptor::source, 11);
+    expect(terminus(descriptor::target, "").encoded, descriptor::target, 7);
+    const auto state = [](DeliveryState::Kind kind) {
+        return fields_of(encoded(Disposition{Role::receiver, 0, 0, true, {kind, {}}})).elements[4];
+    };
+    expect(state(DeliveryState::Kind::rejected), descriptor::rejected, 1);
+    expect(state(DeliveryState::Kind::modified), descriptor::modified, 3);
+}
+
+// RC-025: each cut either means the defaults, or is refused because a mandatory field is gone.
+TEST(Performatives, are_read_at_every_legal_cut_of_trailing_fields) {
+    const std::pair<Buffer, std::size_t> bodies[] = {
+        {encoded(Open{"c", "h", 512, 1, 2, a_map()}), 0},
+        {encoded(Begin{1, 2, 3, 4, 5}), 4},
+        {encoded(an_attach()), 3},
+        {encoded(Flow{1, 2, 3, 4, 5, 6, 7, 8, true, true}), 4},
+        {encoded(Transfer{1, 2, as_bytes("t"), 0, true, true, true}), 1},
+        {encoded(Disposition{Role::receiver, 1, 2, true, {}}), 2},
+        {encoded(Detach{1, true, Condition{"a", "b"}}), 1},
+        {encoded(End{Condition{"a", "b"}}), 0},
+        {encoded(Close{Condition{"a", "b"}}), 0},
+        {encoded(SaslInit{"A", "r", "h"}), 1},
+        {encoded(SaslOutcome{0}), 0},
+    };
+    for (const auto& [bytes, mandatory] : bodies) {
+        Fields fields = fields_of(bytes);
+        while (true) {
+            const Buffer cut = bytes_of(fields);
+            ByteView left = cut;
+            EXPECT_EQ(decode_performative(left).ok(), fields.elements.size() >= mandatory)
+                << fields.kind << " with " << fields.elements.size();
+            if (fields.elements.empty()) break;
+            fields.elements.pop_back();
+        }
+    }
+}
+
+TEST(Performatives, have_their_defaults_for_fields_that_are_null_or_missing) {
+    for (const std::size_t given : {3u, 14u}) {
+        Fields fields = fields_of(encoded(an_attach()));
+        fields.elements.resize(3);
+        fields.elements.resize(given, Buffer{std::byte{code::null}});
+        const auto attach = decoded<Attach>(bytes_of(fields));
+        EXPECT_EQ(attach.sender_settle, SenderSettle::mixed);
+        EXPECT_EQ(attach.receiver_settle, ReceiverSettle::first);
+        EXPECT_FALSE(attach.source.present);
+        EXPECT_FALSE(attach.target.present);
+        EXPECT_FALSE(attach.initial_delivery_count);
+        EXPECT_EQ(attach.max_message_bytes, 0u);
+        EXPECT_TRUE(attach.properties.empty());
+    }
+    const auto open = decoded<Open>(bytes_of(Fields{descriptor::open, {}}));
+    EXPECT_EQ(open.max_frame_bytes, 0xffffffffu);
+    EXPECT_EQ(open.channel_max, 0xffff);
+    EXPECT_EQ(open.idle_timeout_ms, 0u);
+    const auto transfer =
+        decoded<Transfer>(bytes_of(Fields{descriptor::transfer, {Buffer{std::byte{code::uint0}}}}));
+    EXPECT_FALSE(transfer.delivery_id);
+    EXPECT_FALSE(transfer.message_format);
+    EXPECT_FALSE(transfer.settled);
+    EXPECT_FALSE(transfer.more);
+}
+
+TEST(Performatives, echo_a_terminus_with_all_fields_although_the_peer_left_some_out) {
+    Fields source{descriptor::source, {}};
+    Buffer address;
+    Encoder(address).string("hub");
+    source.elements = {address};
+    Fields fields = fields_of(encoded(an_attach()));
+    fields.elements[5] = bytes_of(source);
+
+    const auto attach = decoded<Attach>(bytes_of(fields));
+
+    EXPECT_EQ(attach.source.address, "hub");
+    EXPECT_EQ(attach.source.encoded, terminus(descriptor::source, "hub").encoded);
+}
+
+TEST(Performatives, read_address_filter_and_dynamic_of_a_terminus) {
+    Fields source = fields_of(terminus(descriptor::source, "hub").encoded);
+    source.elements[4] = Buffer{std::byte{code::boolean_true}};
+    source.elements[7] = a_map();
+    Fields fields = fields_of(encoded(an_attach()));
+    fields.elements[5] = bytes_of(source);
+
+    const auto attach = decoded<Attach>(bytes_of(fields));
+
+    EXPECT_TRUE(attach.source.dynamic);
+    EXPECT_EQ(attach.source.filter, a_map());
+}
+
+TEST(Performatives, take_a_coordinator_as_no_target) {
+    Fields coordinator{0x30, {Buffer{std::byte{code::null}}}};
+    Fields fields = fields_of(encoded(an_attach()));
+    fields.elements[6] = bytes_of(coordinator);
+
+    EXPECT_FALSE(decoded<Attach>(bytes_of(fields)).target.present);
+}
+
+TEST(Performatives, are_read_by_symbolic_descriptors) {
+    Buffer bytes{std::byte{0x00}};
+    Encoder encoder(bytes);
+    encoder.symbol("amqp:close:list");
+    encoder.bytes(std::vector<std::byte>{std::byte{code::list0}});
+
+    EXPECT_FALSE(decoded<Close>(bytes).error);
+}
+
+TEST(Performatives, leave_the_payload_of_a_transfer) {
+    Buffer bytes = encoded(Transfer{});
+    Encoder(bytes).bytes(as_bytes("payload"));
+    ByteView body = bytes;
+
+    ASSERT_TRUE(decode_performative(body).ok());
+
+    EXPECT_EQ(as_text(body), "payload");
+}
+
+TEST(Performatives, are_refused_if_malformed) {
+    EXPECT_TRUE(is_refused({}));
+    EXPECT_TRUE(is_refused(as_bytes("GET / HTTP/1.1")));
+    EXPECT_TRUE(is_refused(bytes_of(Fields{0x30, {}}))) << "unknown";
+    EXPECT_TRUE(is_refused(bytes_of(Fields{0x42, {}}))) << "challenges are not used";
+    const Buffer null_list{std::byte{0}, std::byte{0x53}, std::byte{0x10}, std::byte{0x40}};
+    EXPECT_TRUE(is_refused(null_list));
+    // Each field of each performative as something that it never is: a float.
+    const Buffer a_float{std::byte{0x72}, std::byte{}, std::byte{}, std::byte{}, std::byte{}};
+    Fields fields = fields_of(encoded(an_attach()));
+    for (const std::size_t i : {0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13}) {
+        Fields wrong = fields;
+        wrong.elements[i] = a_float;
+        EXPECT_TRUE(is_refused(bytes_of(wrong))) << i;
+    }
+    fields.elements[3] = Buffer{std::byte{code::ubyte}, std::byte{3}};
+    EXPECT_TRUE(is_refused(bytes_of(fields))) << "no such settle mode";
+}
+
+TEST(Performatives, are_refused_at_every_cut_of_their_bytes) {
+    const Buffer bytes = encoded(an_attach());
+    for (std::size_t size = 0; size < bytes.size(); ++size) {
+        EXPECT_TRUE(is_refused(ByteView(bytes).first(size)));
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel::amqp
