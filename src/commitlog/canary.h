@@ -1,4 +1,4 @@
-// Known bugs on purpose, one for each canary build (test/crash): they prove that the crash and rot
+// Known bugs on purpose, one for each canary build (tests/crash): they prove that the crash and rot
 // harnesses can fail. A normal build has none of them; the compiler removes the branches.
 #pragma once
 

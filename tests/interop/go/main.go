@@ -1,0 +1,294 @@
+// The official Go SDK, unmodified, against our hub; a test program that ./test counts like the
+// others (--gtest_list_tests, --gtest_output=xml:FILE).
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"encoding/xml"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
+	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azeventhubs/v2"
+)
+
+const suite = "GoSdk"
+
+type hub struct {
+	folder  string
+	port    int
+	process *exec.Cmd
+}
+
+func (h *hub) start() error {
+	ready := filepath.Join(h.folder, "ready.json")
+	os.Remove(ready)
+	h.process = exec.Command(os.Getenv("EVENKEEL"), "dev", "--data", filepath.Join(h.folder, "data"),
+		"--port", fmt.Sprint(h.port), "--ready-file", ready, "--hub", "eh1:4", "--hub", "eh2:2")
+	output, err := h.process.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := h.process.Start(); err != nil {
+		return err
+	}
+	lines := bufio.NewScanner(output)
+	for lines.Scan() && !strings.HasPrefix(lines.Text(), "Ctrl-C") {
+	}
+	for deadline := time.Now().Add(20 * time.Second); time.Now().Before(deadline); {
+		bytes, err := os.ReadFile(ready)
+		if err != nil {
+			continue
+		}
+		var ports struct {
+			Amqp int `json:"amqp_port"`
+		}
+		if err := json.Unmarshal(bytes, &ports); err != nil {
+			return err
+		}
+		h.port = ports.Amqp
+		return nil
+	}
+	return errors.New("the hub did not become ready")
+}
+
+func (h *hub) stop(signal os.Signal) {
+	h.process.Process.Signal(signal)
+	h.process.Wait()
+}
+
+func (h *hub) connectionString(key string) string {
+	return fmt.Sprintf("Endpoint=sb://localhost:%d;SharedAccessKeyName=RootManageSharedAccessKey;"+
+		"SharedAccessKey=%s;UseDevelopmentEmulator=true", h.port, key)
+}
+
+var quick = azeventhubs.RetryOptions{MaxRetries: 2, RetryDelay: 100 * time.Millisecond, MaxRetryDelay: time.Second}
+
+func (h *hub) producer(name string) *azeventhubs.ProducerClient {
+	client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("SAS_KEY_VALUE"), name,
+		&azeventhubs.ProducerClientOptions{RetryOptions: quick})
+	must(err)
+	return client
+}
+
+func (h *hub) consumer(name string) *azeventhubs.ConsumerClient {
+	client, err := azeventhubs.NewConsumerClientFromConnectionString(h.connectionString("SAS_KEY_VALUE"), name,
+		azeventhubs.DefaultConsumerGroup, &azeventhubs.ConsumerClientOptions{RetryOptions: quick})
+	must(err)
+	return client
+}
+
+func must(err error) {
+	if err != nil {
+		panic(err)
+	}
+}
+
+func check(condition bool, format string, values ...any) {
+	if !condition {
+		panic(fmt.Sprintf(format, values...))
+	}
+}
+
+func send(ctx context.Context, client *azeventhubs.ProducerClient, options *azeventhubs.EventDataBatchOptions, bodies ...string) {
+	batch, err := client.NewEventDataBatch(ctx, options)
+	must(err)
+	for _, body := range bodies {
+		must(batch.AddEventData(&azeventhubs.EventData{Body: []byte(body)}, nil))
+	}
+	must(client.SendEventDataBatch(ctx, batch, nil))
+}
+
+func receive(ctx context.Context, h *hub, name, partition string, start azeventhubs.StartPosition, count int) []*azeventhubs.ReceivedEventData {
+	client := h.consumer(name)
+	defer client.Close(ctx)
+	reader, err := client.NewPartitionClient(partition, &azeventhubs.PartitionClientOptions{StartPosition: start})
+	must(err)
+	defer reader.Close(ctx)
+	var events []*azeventhubs.ReceivedEventData
+	for len(events) < count {
+		batch, err := reader.ReceiveEvents(ctx, count-len(events), nil)
+		must(err)
+		events = append(events, batch...)
+	}
+	return events
+}
+
+func bodies(events []*azeventhubs.ReceivedEventData) string {
+	var texts []string
+	for _, event := range events {
+		texts = append(texts, string(event.Body))
+	}
+	return strings.Join(texts, ",")
+}
+
+var earliest = azeventhubs.StartPosition{Earliest: to.Ptr(true)}
+
+var tests = []struct {
+	name string
+	body func(ctx context.Context, h *hub)
+}{
+	{"hub_and_partition_properties_are_those_of_the_service", func(ctx context.Context, h *hub) {
+		client := h.producer("eh1")
+		defer client.Close(ctx)
+		properties, err := client.GetEventHubProperties(ctx, nil)
+		must(err)
+		check(properties.Name == "eh1" && len(properties.PartitionIDs) == 4, "%v", properties)
+		partition, err := client.GetPartitionProperties(ctx, "3", nil)
+		must(err)
+		check(partition.IsEmpty && partition.LastEnqueuedSequenceNumber == -1, "%v", partition)
+	}},
+	{"a_batch_arrives_whole_in_order", func(ctx context.Context, h *hub) {
+		client := h.producer("eh1")
+		defer client.Close(ctx)
+		send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("0")}, "a", "b", "c")
+		events := receive(ctx, h, "eh1", "0", earliest, 3)
+		check(bodies(events) == "a,b,c", "%s", bodies(events))
+		for i, event := range events {
+			check(event.SequenceNumber == int64(i), "number %d", event.SequenceNumber)
+		}
+	}},
+	{"events_of_one_key_share_a_partition_and_carry_the_key", func(ctx context.Context, h *hub) {
+		client := h.producer("eh2")
+		defer client.Close(ctx)
+		send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionKey: to.Ptr("alphabet")}, "x", "y")
+		events := receive(ctx, h, "eh2", "0", earliest, 2)
+		check(bodies(events) == "x,y" && *events[0].PartitionKey == "alphabet", "%s", bodies(events))
+	}},
+	{"a_large_event_passes_and_a_larger_one_is_refused", func(ctx context.Context, h *hub) {
+		client := h.producer("eh1")
+		defer client.Close(ctx)
+		options := &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("2")}
+		send(ctx, client, options, strings.Repeat("x", 1_000_000))
+		batch, err := client.NewEventDataBatch(ctx, options)
+		must(err)
+		err = batch.AddEventData(&azeventhubs.EventData{Body: make([]byte, 1_100_000)}, nil)
+		check(errors.Is(err, azeventhubs.ErrEventDataTooLarge), "%v", err)
+		check(len(receive(ctx, h, "eh1", "2", earliest, 1)[0].Body) == 1_000_000, "another size")
+	}},
+	{"reading_starts_at_every_kind_of_position", func(ctx context.Context, h *hub) {
+		client := h.producer("eh1")
+		defer client.Close(ctx)
+		send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("3")}, "0", "1", "2", "3", "4")
+		all := receive(ctx, h, "eh1", "3", earliest, 5)
+		at := func(position azeventhubs.StartPosition, count int) string {
+			return bodies(receive(ctx, h, "eh1", "3", position, count))
+		}
+		check(at(azeventhubs.StartPosition{SequenceNumber: to.Ptr(int64(2))}, 2) == "3,4", "after a number")
+		check(at(azeventhubs.StartPosition{SequenceNumber: to.Ptr(int64(2)), Inclusive: true}, 3) == "2,3,4", "at a number")
+		check(at(azeventhubs.StartPosition{Offset: to.Ptr(all[1].Offset)}, 3) == "2,3,4", "after an offset")
+		check(at(azeventhubs.StartPosition{EnqueuedTime: to.Ptr(all[0].EnqueuedTime.Add(-time.Second))}, 5) == "0,1,2,3,4", "after a time")
+	}},
+	{"a_higher_owner_level_takes_the_partition_over", func(ctx context.Context, h *hub) {
+		client := h.consumer("eh1")
+		defer client.Close(ctx)
+		attach := func(level int64) *azeventhubs.PartitionClient {
+			reader, err := client.NewPartitionClient("0", &azeventhubs.PartitionClientOptions{
+				StartPosition: earliest, OwnerLevel: to.Ptr(level)})
+			must(err)
+			_, err = reader.ReceiveEvents(ctx, 1, nil)
+			must(err)
+			return reader
+		}
+		first := attach(1)
+		defer first.Close(ctx)
+		second := attach(2)
+		defer second.Close(ctx)
+		var err error
+		for err == nil {
+			_, err = first.ReceiveEvents(ctx, 1, nil)
+		}
+		var lost *azeventhubs.Error
+		check(errors.As(err, &lost) && lost.Code == azeventhubs.ErrorCodeOwnershipLost, "%v", err)
+	}},
+	{"a_wrong_key_is_unauthorized", func(ctx context.Context, h *hub) {
+		client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("WRONG"), "eh1",
+			&azeventhubs.ProducerClientOptions{RetryOptions: azeventhubs.RetryOptions{MaxRetries: -1}})
+		must(err)
+		defer client.Close(ctx)
+		_, err = client.GetEventHubProperties(ctx, nil)
+		var refused *azeventhubs.Error
+		check(errors.As(err, &refused) && refused.Code == azeventhubs.ErrorCodeUnauthorizedAccess, "%v", err)
+	}},
+	{"after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", func(ctx context.Context, h *hub) {
+		client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("SAS_KEY_VALUE"), "eh2",
+			&azeventhubs.ProducerClientOptions{RetryOptions: azeventhubs.RetryOptions{
+				MaxRetries: 20, RetryDelay: 100 * time.Millisecond, MaxRetryDelay: 500 * time.Millisecond}})
+		must(err)
+		defer client.Close(ctx)
+		options := &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("1")}
+		send(ctx, client, options, "before")
+		h.stop(os.Kill)
+		must(h.start())
+		send(ctx, client, options, "after")
+		events := receive(ctx, h, "eh2", "1", earliest, 2)
+		check(bodies(events) == "before,after", "%s", bodies(events))
+	}},
+}
+
+func run(body func(context.Context, *hub), h *hub) (why string) {
+	defer func() {
+		if caught := recover(); caught != nil {
+			why = fmt.Sprint(caught)
+		}
+	}()
+	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
+	defer cancel()
+	body(ctx, h)
+	return ""
+}
+
+func main() {
+	report := ""
+	for _, argument := range os.Args[1:] {
+		if argument == "--gtest_list_tests" {
+			fmt.Println(suite + ".")
+			for _, test := range tests {
+				fmt.Println("  " + test.name)
+			}
+			return
+		}
+		if path, found := strings.CutPrefix(argument, "--gtest_output=xml:"); found {
+			report = path
+		}
+	}
+	folder, err := os.MkdirTemp("", "evenkeel-interop-")
+	must(err)
+	defer os.RemoveAll(folder)
+	h := &hub{folder: folder}
+	must(h.start())
+	var cases strings.Builder
+	failures := 0
+	for _, test := range tests {
+		started := time.Now()
+		why := run(test.body, h)
+		seconds := time.Since(started).Seconds()
+		failure := ""
+		if why != "" {
+			failures++
+			var text strings.Builder
+			xml.EscapeText(&text, []byte(why))
+			failure = fmt.Sprintf(`<failure message="%s"/>`, text.String())
+			fmt.Printf("[ FAILED ] %s.%s (%.2f s)\n%s\n", suite, test.name, seconds, why)
+		} else {
+			fmt.Printf("[     OK ] %s.%s (%.2f s)\n", suite, test.name, seconds)
+		}
+		fmt.Fprintf(&cases, `<testcase classname="%s" name="%s" status="run" time="%.3f">%s</testcase>`, suite, test.name, seconds, failure)
+	}
+	h.stop(os.Interrupt)
+	if report != "" {
+		os.MkdirAll(filepath.Dir(report), 0o755)
+		text := fmt.Sprintf(`<testsuites><testsuite name="%s">%s</testsuite></testsuites>`, suite, cases.String())
+		must(os.WriteFile(report, []byte(text+"\n"), 0o644))
+	}
+	if failures > 0 {
+		os.Exit(1)
+	}
+}
