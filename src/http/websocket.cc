@@ -119,6 +119,7 @@ public:
     explicit WebSocketLayer(Role role) : role_(role) {}
 
     bool is_ready() const override { return true; }
+    bool has_begun() const override { return has_begun_; }
 
     Result<> receive(ByteView wire) override {
         input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(position_));
@@ -130,7 +131,6 @@ public:
 
     Result<> receive_end() override {
         wire_ended_ = true;
-        // Who leaves before the first word has said nothing, politely or not.
         if (role_ == Role::server && !has_begun_) ended_ = true;
         if (ended_) return {};
         return Error{ErrorCode::unavailable, "WebSocket: the stream was cut off"};

@@ -206,8 +206,7 @@ private:
 
     void wire_failed(const Error& error) {
         if (closed_ || error_) return;
-        // Who goes before the greeting is over has said nothing, politely or not.
-        if (!layer_->is_ready() && error.code == ErrorCode::unavailable) return end_wire();
+        if (!layer_->has_begun() && error.code == ErrorCode::unavailable) return end_wire();
         error_ = error;
         stop_timer();
     }

@@ -31,7 +31,10 @@ public:
     // Bytes from the wire; called when take() has nothing more. An error ends the stream; the
     // output may hold a last word about it.
     virtual Result<> receive(ByteView wire) = 0;
-    // The wire has ended. An error if the peer should have said so before.
+    // The peer has begun its stream. One that goes before that has said nothing, politely or not.
+    virtual bool has_begun() const = 0;
+    // The wire has ended, or was lost before the stream had begun. An error if the peer should have
+    // said so before.
     virtual Result<> receive_end() = 0;
     // Moves plain bytes out; 0 if there are none now.
     virtual Result<std::size_t> take(ByteSpan plain) = 0;

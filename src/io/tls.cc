@@ -67,6 +67,7 @@ public:
     }
 
     bool is_ready() const override { return ready_; }
+    bool has_begun() const override { return ready_; }
 
     Result<> receive(ByteView wire) override {
         const int size = static_cast<int>(wire.size());
