@@ -40,7 +40,7 @@ struct Budget {
 };
 
 Budget budget() {
-    if (std::getenv("EVENKEEL_LONG")) return {3'000'000, 2'900'000};
+    if (std::getenv("EVENKEEL_LONG")) return {3'000'000, 2'950'000};
     if (std::getenv("EVENKEEL_SANITIZED")) return {3'000, 2'500};
     return {};
 }
