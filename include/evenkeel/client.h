@@ -36,6 +36,8 @@ struct ClientOptions {
     std::string name = "evenkeel";  // of this program, for people
     RetryOptions retry = {};
     std::chrono::seconds token_life{3600};
+    std::string tls_ca_pem = {};  // whom to trust, as PEM; empty: those whom the system trusts
+    bool tls_verify = true;       // false: anybody; for tests
 };
 
 struct EventHubProperties {

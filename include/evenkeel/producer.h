@@ -64,6 +64,7 @@ public:
     const std::optional<std::uint32_t>& partition() const { return partition_; }
     const std::string& partition_key() const { return key_; }
     const std::vector<std::byte>& message() const { return message_; }
+    bool try_add_encoded(std::span<const std::byte> section);
 
 private:
     std::optional<std::uint32_t> partition_;

@@ -4,6 +4,8 @@
 #include "base/promise.h"
 #include "client/reader_core.h"
 #include "client/runtime.h"
+#include "http/websocket.h"
+#include "io/tls.h"
 #include <evenkeel/consumer.h>
 
 namespace evenkeel {
@@ -58,6 +60,25 @@ std::uint64_t fresh_seed() {
     return load<std::uint64_t>(bytes.data());
 }
 
+// AMQP in a WebSocket in TLS, as far as the target asks for it.
+Result<client::Wrap> wrap_for(const client::Target& target, const ClientOptions& options) {
+    std::shared_ptr<const io::TlsClientContext> tls;
+    if (target.tls) {
+        EK_TRY_ASSIGN(tls, io::TlsClientContext::make({options.tls_ca_pem, options.tls_verify}));
+    }
+    if (!target.tls && !target.websocket) return client::Wrap();
+    return client::Wrap([tls, websocket = target.websocket](io::Loop& loop,
+                                                            std::unique_ptr<io::Socket> socket,
+                                                            const io::Endpoint& endpoint) {
+        if (tls) socket = io::tls_client(loop, std::move(socket), *tls, endpoint.host);
+        if (!websocket) return socket;
+        const std::uint16_t usual_port = tls ? 443 : 80;
+        http::WebSocketTarget asked;
+        asked.host = endpoint.port == usual_port ? endpoint.host : io::to_string(endpoint);
+        return http::websocket_client(loop, std::move(socket), asked);
+    });
+}
+
 Result<client::ConnectionOptions> connection_options(const ClientOptions& options) {
     client::ConnectionOptions result;
     EK_TRY_ASSIGN(result.target, client::parse_connection_string(options.connection));
@@ -74,13 +95,7 @@ Result<client::ConnectionOptions> connection_options(const ClientOptions& option
                      "which event hub? Name it in the connection string (EntityPath=...) or beside "
                      "it"};
     }
-    if (result.target.websocket || result.target.tls) {
-        return Error{ErrorCode::unsupported,
-                     result.target.websocket
-                         ? "connection string: AMQP over WebSocket is not supported yet"
-                         : "connection string: TLS is not supported yet; for a hub without it say "
-                           "UseDevelopmentEmulator=true or amqp://"};
-    }
+    EK_TRY_ASSIGN(result.wrap, wrap_for(result.target, options));
     if (options.token_life < std::chrono::seconds(10)) {
         return Error{ErrorCode::invalid_argument, "token_life is at least 10 seconds"};
     }

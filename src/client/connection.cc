@@ -80,24 +80,14 @@ void Connection::connect() {
                      [this, attempt, alive = std::weak_ptr<bool>(alive_)](
                          Result<std::unique_ptr<io::Socket>> socket) {
                          if (alive.expired() || attempt != attempt_ || stopping_) return;
-                         connected(std::move(socket));
+                         if (!socket.ok()) return fail(failure_of(socket.error()));
+                         start(std::move(*socket));
                      });
-}
-
-void Connection::connected(Result<std::unique_ptr<io::Socket>> socket) {
-    if (!socket.ok()) return fail(failure_of(socket.error()));
-    if (!options_.wrap) return start(std::move(*socket));
-    options_.wrap(std::move(*socket), options_.target.endpoint,
-                  [this, attempt = attempt_, alive = std::weak_ptr<bool>(alive_)](
-                      Result<std::unique_ptr<io::Socket>> wrapped) {
-                      if (alive.expired() || attempt != attempt_ || stopping_) return;
-                      if (!wrapped.ok()) return fail(failure_of(wrapped.error()));
-                      start(std::move(*wrapped));
-                  });
 }
 
 void Connection::start(std::unique_ptr<io::Socket> socket) {
     connecting_ = false;
+    if (options_.wrap) socket = options_.wrap(loop_, std::move(socket), options_.target.endpoint);
     amqp::ConnectionOptions options;
     options.is_server = false;
     options.container = container_of(options_.name, random_);
@@ -108,9 +98,8 @@ void Connection::start(std::unique_ptr<io::Socket> socket) {
     live_ = std::make_unique<Live>();
     live_->transport = std::make_unique<Transport>(
         loop_, std::move(socket), std::move(options),
-        Transport::Events{
-            [this] { authorize(); },
-            [this](const std::optional<amqp::Condition>& why) { transport_closed(why); }});
+        Transport::Events{[this] { authorize(); },
+                          [this](const Failure& why) { transport_closed(why); }});
     live_->transport->start();
 }
 
@@ -176,7 +165,7 @@ void Connection::fail(const Failure& failure) {
     advance();
 }
 
-void Connection::transport_closed(const std::optional<amqp::Condition>& why) {
+void Connection::transport_closed(const Failure& failure) {
     if (stopping_) {
         abandon_live();
         if (stopped_) {
@@ -185,8 +174,6 @@ void Connection::transport_closed(const std::optional<amqp::Condition>& why) {
         }
         return;
     }
-    Failure failure = failure_of(why);
-    if (!why) failure.error.detail = "the hub closed the connection";
     if (!ready_) return fail(failure);
     // The links have heard of it, and come again by themselves.
     abandon_live();
@@ -220,16 +207,14 @@ void Connection::stop(Task done) {
     ++attempt_;
     for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) cancel(*timer);
     const Failure failure{{ErrorCode::cancelled, "the client was closed"}, false, {}};
-    const bool has_transport = live_ && live_->transport->is_open();
-    if (has_transport) {
-        stopped_ = std::move(done);
-        live_->transport->close();
-    } else {
-        abandon_live();
-    }
     lose_attached(failure);
     lose_unattached(failure);
-    if (!has_transport) done();
+    if (live_ && live_->transport->is_open()) {
+        stopped_ = std::move(done);
+        return live_->transport->close();
+    }
+    abandon_live();
+    done();
 }
 
 void Connection::flush_soon() {

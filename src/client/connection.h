@@ -32,8 +32,8 @@
 namespace evenkeel::client {
 
 // Turns a connected socket into one that encrypts, or that speaks WebSocket.
-using Wrap = std::function<void(std::unique_ptr<io::Socket>, const io::Endpoint&,
-                                Callback<void(Result<std::unique_ptr<io::Socket>>)>)>;
+using Wrap = std::function<std::unique_ptr<io::Socket>(io::Loop&, std::unique_ptr<io::Socket>,
+                                                       const io::Endpoint&)>;
 
 struct ConnectionOptions {
     Target target;
@@ -108,14 +108,13 @@ private:
 
     void advance();
     void connect();
-    void connected(Result<std::unique_ptr<io::Socket>> socket);
     void start(std::unique_ptr<io::Socket> socket);
     void authorize();
     void authorized(const Secret& token, WallTime expires);
     void become_ready();
     // The attempt, or the connection that was ready, ends with this.
     void fail(const Failure& failure);
-    void transport_closed(const std::optional<amqp::Condition>& why);
+    void transport_closed(const Failure& why);
     void rest(const Failure& failure);
     void abandon_live();
     void cancel(std::optional<io::TimerId>& timer);

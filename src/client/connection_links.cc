@@ -9,7 +9,8 @@ namespace evenkeel::client {
 
 void Connection::Entry::on_detached(const std::optional<amqp::Condition>& why) {
     link = nullptr;
-    if (!owner_) return;
+    const bool is_over = state != State::attaching && state != State::attached;
+    if (!owner_ || is_over) return;
     Failure failure = failure_of(why);
     // What was allowed a moment ago: the token has ended, and a new one will do.
     if (state == State::attached && why && why->name == amqp::condition::unauthorized) {

@@ -53,10 +53,8 @@ void Transport::read() {
     if (finished_) return;
     socket_->read(input_, [this](Result<std::size_t> got) {
         if (abandoned_) return;
-        if (!got.ok() || *got == 0) {
-            connection_.lost();
-            return finish();
-        }
+        if (!got.ok()) return lose(got.error());
+        if (*got == 0) return lose({ErrorCode::unavailable, "the hub closed the connection"});
         connection_.receive(ByteView(input_).first(*got), loop_.clock().now());
         flush();
         if (!connection_.is_closed()) read();
@@ -84,10 +82,7 @@ void Transport::flush() {
     socket_->write(sending_, [this](const Result<>& written) {
         writing_ = false;
         if (abandoned_) return;
-        if (!written.ok()) {
-            connection_.lost();
-            return finish();
-        }
+        if (!written.ok()) return lose(written.error());
         flush();
     });
 }
@@ -110,10 +105,15 @@ void Transport::close() {
     close_timer_ = loop_.run_after(close_patience, [this] {
         close_timer_.reset();
         if (abandoned_) return;
-        connection_.lost();
-        finish();
+        lose({ErrorCode::timed_out, "the hub did not answer our good-bye"});
     });
     flush();
+}
+
+void Transport::lose(const Error& why) {
+    if (!why_) why_ = failure_of(why);
+    connection_.lost();
+    finish();
 }
 
 void Transport::finish() {
@@ -122,7 +122,8 @@ void Transport::finish() {
     socket_->close();
     loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
         if (alive.expired() || abandoned_) return;
-        const auto why = why_;
+        const Failure why =
+            why_.value_or(Failure{{ErrorCode::unavailable, "the connection ended"}, true, {}});
         auto closed = std::move(events_.closed);
         closed(why);
     });
@@ -191,7 +192,7 @@ void Transport::on_detach(amqp::Link& link, const std::optional<amqp::Condition>
 }
 
 void Transport::on_closed(const std::optional<amqp::Condition>& error) {
-    why_ = error;
+    if (!why_) why_ = failure_of(error);
     flush_soon();
 }
 

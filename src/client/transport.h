@@ -10,6 +10,7 @@
 
 #include "amqp/connection.h"
 #include "base/task.h"
+#include "client/failure.h"
 #include "io/loop.h"
 #include "io/socket.h"
 
@@ -33,7 +34,7 @@ public:
     struct Events {
         Task opened;
         // Once; the transport may be destroyed in it. Its links have heard of it before.
-        Callback<void(const std::optional<amqp::Condition>&)> closed;
+        Callback<void(const Failure&)> closed;
     };
 
     Transport(io::Loop& loop, std::unique_ptr<io::Socket> socket, amqp::ConnectionOptions options,
@@ -69,6 +70,7 @@ private:
     void read();
     void flush();
     void tick();
+    void lose(const Error& why);
     void finish();
 
     io::Loop& loop_;
@@ -83,7 +85,7 @@ private:
     bool flush_posted_ = false;
     bool finished_ = false;
     bool abandoned_ = false;
-    std::optional<amqp::Condition> why_;
+    std::optional<Failure> why_;
     std::optional<io::TimerId> timer_;
     std::optional<io::TimerId> close_timer_;
     // Alive as long as the transport is; tasks that come back look at it first.

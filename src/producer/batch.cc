@@ -2,10 +2,9 @@
 
 #include "amqp/codec.h"
 #include "amqp/performatives.h"
-#include <evenkeel/producer.h>
+#include "producer/encoding.h"
 
-// A batch on the wire: message annotations with the key, if there is one, then a data section for
-// each event, which holds a whole message.
+// A batch on the wire: message annotations with the key, if there is one, then the events.
 namespace evenkeel {
 namespace {
 
@@ -46,7 +45,7 @@ void encode_value(const Property& property, Encoder& encoder) {
     }
 }
 
-void encode_event(const EventData& event, Buffer& to) {
+void encode_message(const EventData& event, Buffer& to) {
     Encoder encoder(to);
     if (!event.message_id.empty() || !event.correlation_id.empty() || !event.content_type.empty()) {
         encode_properties(event, encoder);
@@ -88,21 +87,37 @@ bool SendBatch::try_add(const EventData& event) {
     const std::size_t before = message_.size();
     // Not worth encoding: it cannot fit, and a size must not leave its 32 bits.
     if (before + event.body.size() > bytes_max_) return false;
-    message_.resize(before + data_head_bytes);
-    encode_event(event, message_);
+    producer::append_event(event, message_);
     if (message_.size() > bytes_max_) {
         message_.resize(before);
         return false;
     }
-    const auto size = static_cast<std::uint32_t>(message_.size() - before - data_head_bytes);
-    std::byte* const head = message_.data() + before;
+    ++count_;
+    return true;
+}
+
+bool SendBatch::try_add_encoded(std::span<const std::byte> section) {
+    if (message_.size() + section.size() > bytes_max_) return false;
+    message_.insert(message_.end(), section.begin(), section.end());
+    ++count_;
+    return true;
+}
+
+namespace producer {
+
+void append_event(const EventData& event, Buffer& to) {
+    const std::size_t before = to.size();
+    to.resize(before + data_head_bytes);
+    encode_message(event, to);
+    const auto size = static_cast<std::uint32_t>(to.size() - before - data_head_bytes);
+    std::byte* const head = to.data() + before;
     head[0] = std::byte{amqp::code::described};
     head[1] = std::byte{amqp::code::small_ulong};
     head[2] = static_cast<std::byte>(descriptor::data);
     head[3] = std::byte{amqp::code::binary32};
     store(head + 4, __builtin_bswap32(size));
-    ++count_;
-    return true;
 }
+
+}  // namespace producer
 
 }  // namespace evenkeel

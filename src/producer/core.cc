@@ -8,7 +8,7 @@ void Core::open(Done done) {
     sender(std::nullopt)->open(std::move(done));
 }
 
-void Core::send(std::optional<std::uint32_t> partition, std::vector<std::byte> message, Done done) {
+void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done) {
     Sender* const to = sender(partition);
     if (!to) {
         return done(Error{ErrorCode::overloaded,

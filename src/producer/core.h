@@ -6,7 +6,6 @@
 #include <memory>
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "client/connection.h"
 #include "producer/sender.h"
@@ -27,7 +26,7 @@ public:
     // Attaches to the event hub; afterwards message_bytes_max() is known.
     void open(Done done);
     // To the partition, or wherever the hub puts it.
-    void send(std::optional<std::uint32_t> partition, std::vector<std::byte> message, Done done);
+    void send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done);
     std::uint64_t message_bytes_max() const;
 
     client::Connection& connection() { return connection_; }

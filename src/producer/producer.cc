@@ -50,7 +50,8 @@ public:
     void release(std::size_t bytes) { waiting_bytes_ -= bytes; }
 
     void send(const SendBatch& batch, producer::Core::Done done) {
-        runtime_.loop().post([this, partition = batch.partition(), message = batch.message(),
+        auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
+        runtime_.loop().post([this, partition = batch.partition(), message = std::move(message),
                               done = std::move(done)]() mutable {
             core_->send(partition, std::move(message), std::move(done));
         });

@@ -26,7 +26,7 @@ void Sender::open(Done done) {
     connection_.want(*this);
 }
 
-void Sender::send(std::vector<std::byte> message, Done done) {
+void Sender::send(Bytes message, Done done) {
     queue_.push_back({std::move(message), std::move(done)});
     if (!link_) return connection_.want(*this);
     pump();
@@ -53,16 +53,16 @@ void Sender::on_attached(amqp::Link& link) {
 void Sender::pump() {
     bool sent = false;
     while (link_ && !pause_ && !queue_.empty() && in_flight_.size() < in_flight_max_) {
-        if (queue_.front().bytes.size() > message_bytes_max_) {
+        if (queue_.front().bytes->size() > message_bytes_max_) {
             Message message = std::move(queue_.front());
             queue_.pop_front();
             message.done(Error{ErrorCode::invalid_argument,
                                fmt::format("a batch of {} bytes; the hub takes {} at most",
-                                           message.bytes.size(), message_bytes_max_)});
+                                           message.bytes->size(), message_bytes_max_)});
             continue;
         }
         if (!link_->can_send()) break;
-        const auto id = link_->send({}, queue_.front().bytes, amqp::batch_format, false);
+        const auto id = link_->send({}, *queue_.front().bytes, amqp::batch_format, false);
         in_flight_.emplace(id, std::move(queue_.front()));
         queue_.pop_front();
         sent = true;

@@ -10,6 +10,7 @@
 
 #include <deque>
 #include <map>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -22,6 +23,7 @@ namespace evenkeel::producer {
 class Sender final : public client::WantedLink {
 public:
     using Done = Callback<void(Result<>)>;
+    using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
     // The connection outlives this.
     Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max);
@@ -30,7 +32,7 @@ public:
 
     // `done` runs when the hub has accepted the link, or when it is clear that it will not.
     void open(Done done);
-    void send(std::vector<std::byte> message, Done done);
+    void send(Bytes message, Done done);
     // What the hub takes at most; 0 before the link was attached.
     std::uint64_t message_bytes_max() const { return message_bytes_max_; }
 
@@ -42,7 +44,7 @@ public:
 
 private:
     struct Message {
-        std::vector<std::byte> bytes;
+        Bytes bytes;
         Done done;
         std::uint32_t retries = 0;
     };

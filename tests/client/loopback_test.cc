@@ -1,7 +1,10 @@
 // The public clients against a real door on real sockets.
+#include <thread>
+
 #include <gtest/gtest.h>
 
 #include "client/hub_process.h"
+#include <evenkeel/buffered_producer.h>
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
 
@@ -45,6 +48,174 @@ TEST(ClientLoopback, reads_back_what_was_sent) {
     EXPECT_EQ(events[0].offset, 0);
     EXPECT_GT(events[0].enqueued_time_ms, 1'600'000'000'000);
     EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"two"});
+}
+
+TEST(ClientLoopback, tells_about_hub_and_partitions) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 3).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+
+    const auto properties = client->properties();
+    const auto partition = client->properties(2);
+
+    ASSERT_TRUE(properties.ok()) << properties.error().detail;
+    EXPECT_EQ(properties->name, "homes");
+    EXPECT_EQ(properties->partitions, 3u);
+    ASSERT_TRUE(partition.ok()) << partition.error().detail;
+    EXPECT_TRUE(partition->is_empty);
+    EXPECT_EQ(client->properties(3).error().code, ErrorCode::not_found);
+}
+
+TEST(ClientLoopback, goes_on_after_a_restart_of_the_hub) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open({.connection = hub.connection_string("homes"),
+                                .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}})
+                      .value();
+    auto producer = Producer::open(*client).value();
+    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    ASSERT_TRUE(producer->send("before").ok());
+    EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"before"});
+
+    hub.restart();
+
+    const auto sent = producer->send("after");
+    ASSERT_TRUE(sent.ok()) << sent.error().detail;
+    EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"after"});
+}
+
+TEST(ClientLoopback, refuses_a_wrong_key_and_a_missing_right) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+
+    const auto wrong = Producer::open(hub.connection_string("homes", "app", "d3Jvbmc="));
+    const auto reader_only = Producer::open(hub.connection_string("homes", "reader"));
+
+    ASSERT_FALSE(wrong.ok());
+    EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(wrong.error().detail.find("d3Jvbmc"), std::string::npos) << "never shows a key";
+    ASSERT_FALSE(reader_only.ok());
+    EXPECT_EQ(reader_only.error().code, ErrorCode::invalid_argument);
+}
+
+TEST(ClientLoopback, refuses_an_event_that_is_too_large_before_it_is_sent) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto producer = Producer::open(hub.connection_string("homes")).value();
+    auto batch = producer->make_batch().value();
+    EXPECT_EQ(batch.bytes_max(), std::size_t{1} << 20);
+
+    EXPECT_FALSE(batch.try_add(std::string(batch.bytes_max(), 'x')));
+
+    EXPECT_TRUE(batch.empty());
+    EXPECT_TRUE(batch.try_add(std::string(batch.bytes_max() - 100, 'x')));
+    EXPECT_FALSE(batch.try_add(std::string(100, 'x')));
+    EXPECT_TRUE(producer->send(batch).ok());
+    EXPECT_EQ(producer->send(std::string(2 << 20, 'x')).error().code, ErrorCode::invalid_argument);
+}
+
+TEST(ClientLoopback, sends_later_up_to_its_bound) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto producer = Producer::open(*client, {.waiting_bytes_max = 10'000}).value();
+    auto small = producer->make_batch({.partition = 0}).value();
+    ASSERT_TRUE(small.try_add("small"));
+    auto large = producer->make_batch({.partition = 0}).value();
+    ASSERT_TRUE(large.try_add(std::string(20'000, 'x')));
+    Promise<Result<>> first, second;
+
+    producer->send_later(small, [&](Result<> sent) { first.set(std::move(sent)); });
+    producer->send_later(large, [&](Result<> sent) { second.set(std::move(sent)); });
+
+    EXPECT_TRUE(first.wait().ok());
+    EXPECT_EQ(second.wait().error().code, ErrorCode::overloaded);
+}
+
+TEST(ClientLoopback, takes_single_events_from_many_threads_and_keeps_their_order) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 4).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    // Little room: enqueue() has to wait for what is under way.
+    auto producer =
+        BufferedProducer::open(*client, {.events_max = 100, .bytes_max = 5000, .wait_max = 1ms})
+            .value();
+    constexpr int events = 500;
+    std::vector<std::thread> threads;
+    for (std::uint32_t partition = 0; partition < 4; ++partition) {
+        threads.emplace_back([&producer, partition] {
+            for (int i = 0; i < events; ++i) {
+                const std::string body = std::to_string(i);
+                EXPECT_TRUE(producer->enqueue({.body = body}, {.partition = partition}).ok());
+            }
+        });
+    }
+    for (auto& thread : threads) thread.join();
+
+    ASSERT_TRUE(producer->flush().ok());
+
+    for (std::uint32_t partition = 0; partition < 4; ++partition) {
+        auto reader = open_reader(*client, "$Default", partition, Position::earliest()).value();
+        const auto texts = read_texts(*reader, events);
+        for (int i = 0; i < events; ++i)
+            EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
+    }
+}
+
+TEST(ClientLoopback, says_overloaded_instead_of_waiting_if_asked_to) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto producer = BufferedProducer::open(*client, {.events_max = 2, .wait_max = 1h}).value();
+
+    EXPECT_TRUE(producer->try_enqueue({.body = "a"}).ok());
+    EXPECT_TRUE(producer->try_enqueue({.body = "b"}).ok());
+    EXPECT_EQ(producer->try_enqueue({.body = "c"}).error().code, ErrorCode::overloaded);
+    EXPECT_EQ(
+        producer->try_enqueue({.body = "d"}, {.partition = 0, .partition_key = "k"}).error().code,
+        ErrorCode::invalid_argument);
+
+    EXPECT_TRUE(producer->flush().ok());
+    EXPECT_TRUE(producer->try_enqueue({.body = "c"}).ok());
+}
+
+TEST(ClientLoopback, is_fenced_while_it_waits) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto first = open_reader(*client, "$Default", 0, Position::earliest(), {.epoch = 1}).value();
+    Promise<Result<EventBatch>> waited;
+    std::thread reading([&] { waited.set(first->read(1, 1h)); });
+
+    auto second = open_reader(*client, "$Default", 0, Position::earliest(), {.epoch = 2}).value();
+
+    EXPECT_EQ(waited.wait().error().code, ErrorCode::fenced);
+    reading.join();
+}
+
+TEST(ClientLoopback, ends_a_read_that_waits_when_the_reader_is_closed) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    Promise<Result<EventBatch>> waited;
+    std::thread reading([&] { waited.set(reader->read(1, 1h)); });
+
+    reader->close();
+
+    EXPECT_EQ(waited.wait().error().code, ErrorCode::cancelled);
+    reading.join();
+}
+
+TEST(ClientLoopback, refuses_options_that_make_no_sense) {
+    const std::string good = "amqp://app:key@127.0.0.1:1/homes";
+    const auto code = [](ClientOptions options) { return Client::open(options).error().code; };
+
+    EXPECT_EQ(code({.connection = ""}), ErrorCode::invalid_argument);
+    EXPECT_EQ(code({.connection = "amqp://127.0.0.1"}), ErrorCode::invalid_argument);
+    EXPECT_EQ(code({.connection = good, .event_hub = "barns"}), ErrorCode::invalid_argument);
+    EXPECT_EQ(code({.connection = good, .token_life = 1s}), ErrorCode::invalid_argument);
+    EXPECT_TRUE(Client::open(good).ok()) << "connects to nothing yet";
 }
 
 }  // namespace

@@ -1,0 +1,106 @@
+#include "producer/buffer.h"
+
+#include "base/check.h"
+
+namespace evenkeel::producer {
+
+Buffer::Buffer(io::Loop& loop, Core& core, const BufferOptions& options, Settled settled)
+    : loop_(loop), core_(core), options_(options), settled_(std::move(settled)) {}
+
+Buffer::~Buffer() {
+    for (auto& [where, group] : groups_) {
+        if (group.timer) loop_.cancel(*group.timer);
+    }
+}
+
+void Buffer::add(std::optional<std::uint32_t> partition, const std::string& key, ByteView section) {
+    const Where where{partition, key};
+    Group& group = groups_[where];
+    if (group.open && !group.open->try_add_encoded(section)) {
+        close(where, group);
+    } else if (group.open) {
+        return;
+    }
+    group.open = std::make_unique<SendBatch>(partition, key, core_.message_bytes_max());
+    const bool fits = group.open->try_add_encoded(section);
+    EK_CHECK(fits, "an event that is too large was let in");
+    group.timer = loop_.run_after(options_.wait_max, [this, where] {
+        Group& waited = groups_.at(where);
+        waited.timer.reset();
+        close(where, waited);
+        pump();
+    });
+    pump();
+}
+
+void Buffer::close(const Where& where, Group& group) {
+    if (group.timer) loop_.cancel(*group.timer);
+    group.timer.reset();
+    if (!group.open) return;
+    unsettled_.insert(++last_number_);
+    group.ready.push_back({last_number_, std::move(group.open)});
+    enqueue(where, group);
+}
+
+// B1
+void Buffer::enqueue(const Where& where, Group& group) {
+    if (group.is_queued || group.ready.empty() || (is_ordered(where) && group.in_flight > 0))
+        return;
+    group.is_queued = true;
+    runnable_.push_back(where);
+}
+
+void Buffer::pump() {
+    while (in_flight_ < options_.in_flight_max && !runnable_.empty()) {
+        const Where where = std::move(runnable_.front());
+        runnable_.pop_front();
+        Group& group = groups_.at(where);
+        group.is_queued = false;
+        send(where, group);
+    }
+}
+
+void Buffer::send(const Where& where, Group& group) {
+    Closed closed = std::move(group.ready.front());
+    group.ready.pop_front();
+    ++group.in_flight;
+    ++in_flight_;
+    enqueue(where, group);
+    Sender::Bytes message(closed.batch, &closed.batch->message());
+    core_.send(where.first, std::move(message),
+               [this, where, closed, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
+                   if (!alive.expired()) settle(where, closed, result);
+               });
+}
+
+void Buffer::settle(const Where& where, const Closed& closed, const Result<>& result) {
+    Group& group = groups_.at(where);
+    --group.in_flight;
+    --in_flight_;
+    enqueue(where, group);
+    const bool is_idle =
+        !group.open && group.ready.empty() && group.in_flight == 0 && !group.is_queued;
+    if (is_idle) groups_.erase(where);
+    unsettled_.erase(closed.number);
+    settled_(result, *closed.batch);
+    finish_flushes();
+    pump();
+}
+
+void Buffer::flush(Task done) {
+    for (auto& [where, group] : groups_) close(where, group);
+    flushes_.push_back({last_number_, std::move(done)});
+    pump();
+    finish_flushes();
+}
+
+void Buffer::finish_flushes() {
+    while (!flushes_.empty() &&
+           (unsettled_.empty() || *unsettled_.begin() > flushes_.front().up_to)) {
+        Task done = std::move(flushes_.front().done);
+        flushes_.pop_front();
+        done();
+    }
+}
+
+}  // namespace evenkeel::producer

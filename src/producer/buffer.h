@@ -1,0 +1,85 @@
+// Events that wait for company: grouped by where they go, closed into batches when they are many or
+// have waited long enough, sent by a Core.
+//
+//     add ──▶ group (a partition, a key, or any) ──full or old──▶ [ready] ──one at a time──▶ Core
+//
+// Invariants
+//   B1  Of a group that is a partition or a key, one batch is under way at a time, in order.
+//   B2  Each event is answered for once: `settled` runs for its batch.
+// Threads: pinned to the loop.
+#pragma once
+
+#include <deque>
+#include <map>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "base/task.h"
+#include "io/loop.h"
+#include "producer/core.h"
+#include <evenkeel/producer.h>
+
+namespace evenkeel::producer {
+
+struct BufferOptions {
+    Duration wait_max{};
+    std::uint32_t in_flight_max = 1;
+};
+
+class Buffer {
+public:
+    // The result of a batch; it is gone afterwards.
+    using Settled = Callback<void(const Result<>&, const SendBatch&)>;
+
+    // Core and loop outlive this.
+    Buffer(io::Loop& loop, Core& core, const BufferOptions& options, Settled settled);
+    ~Buffer();
+
+    // `section` as append_event() makes it; it fits into an empty batch.
+    void add(std::optional<std::uint32_t> partition, const std::string& key, ByteView section);
+    // `done` runs when all that was added before is settled.
+    void flush(Task done);
+
+private:
+    using Where = std::pair<std::optional<std::uint32_t>, std::string>;
+    struct Closed {
+        std::uint64_t number;
+        std::shared_ptr<const SendBatch> batch;
+    };
+    struct Group {
+        std::unique_ptr<SendBatch> open;
+        std::deque<Closed> ready;
+        std::uint32_t in_flight = 0;
+        bool is_queued = false;  // in runnable_
+        std::optional<io::TimerId> timer;
+    };
+    struct Flush {
+        std::uint64_t up_to;
+        Task done;
+    };
+
+    static bool is_ordered(const Where& where) { return where.first || !where.second.empty(); }
+    void close(const Where& where, Group& group);
+    void enqueue(const Where& where, Group& group);
+    void pump();
+    void send(const Where& where, Group& group);
+    void settle(const Where& where, const Closed& closed, const Result<>& result);
+    void finish_flushes();
+
+    io::Loop& loop_;
+    Core& core_;
+    const BufferOptions options_;
+    Settled settled_;
+    std::map<Where, Group> groups_;
+    std::deque<Where> runnable_;
+    std::uint32_t in_flight_ = 0;
+    std::uint64_t last_number_ = 0;
+    std::set<std::uint64_t> unsettled_;  // numbers of closed batches
+    std::deque<Flush> flushes_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace evenkeel::producer

@@ -1,0 +1,140 @@
+// The public BufferedProducer: a thread-safe shell around the loop's Buffer.
+// tidy: no test: tests/client tests it against a door
+#include <fmt/core.h>
+
+#include "base/budget.h"
+#include "base/promise.h"
+#include "client/runtime.h"
+#include "producer/buffer.h"
+#include "producer/encoding.h"
+#include "producer/route.h"
+#include <evenkeel/buffered_producer.h>
+
+namespace evenkeel {
+
+using client::Runtime;
+using io::system::run_and_wait;
+
+class BufferedProducer::State {
+public:
+    State(Runtime& runtime, BufferedProducerOptions options)
+        : runtime_(runtime),
+          options_(std::move(options)),
+          budget_(options_.events_max, options_.bytes_max) {}
+    ~State() {
+        budget_.close();
+        run_and_wait(runtime_.loop(), [this] {
+            buffer_.reset();
+            core_.reset();
+        });
+    }
+
+    Result<> open() {
+        Promise<Result<>> promise;
+        runtime_.loop().post([&] {
+            // Order is the buffer's to keep; the senders take what it gives them.
+            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max);
+            buffer_ = std::make_unique<producer::Buffer>(
+                runtime_.loop(), *core_,
+                producer::BufferOptions{options_.wait_max, options_.in_flight_max},
+                [this](const Result<>& result, const SendBatch& batch) { settle(result, batch); });
+            core_->open([this, &promise](Result<> opened) {
+                message_bytes_max_ = core_->message_bytes_max();
+                promise.set(std::move(opened));
+            });
+        });
+        return promise.wait();
+    }
+
+    Result<> enqueue(const EventData& event, const Route& route, bool may_wait) {
+        EK_TRY(producer::check_route(route));
+        const SendBatch empty(route.partition, std::string(route.partition_key), 0);
+        std::vector<std::byte> section;
+        if (event.body.size() <= message_bytes_max_) producer::append_event(event, section);
+        if (section.empty() || empty.size_bytes() + section.size() > message_bytes_max_) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("an event with a body of {} bytes; the hub takes {} with all "
+                                     "that belongs to it",
+                                     event.body.size(), message_bytes_max_)};
+        }
+        if (may_wait ? !budget_.take(section.size()) : !budget_.try_take(section.size())) {
+            return Error{
+                may_wait ? ErrorCode::cancelled : ErrorCode::overloaded,
+                may_wait ? "the producer was closed" : "too much waits to be sent already"};
+        }
+        runtime_.loop().post([this, partition = route.partition,
+                              key = std::string(route.partition_key),
+                              section = std::move(section)] {
+            if (buffer_) buffer_->add(partition, key, section);
+        });
+        return {};
+    }
+
+    Result<> flush() {
+        Promise<Result<>> promise;
+        runtime_.loop().post([&] {
+            buffer_->flush([&] {
+                promise.set(failure_ ? Result<>(*failure_) : Result<>());
+                failure_.reset();
+            });
+        });
+        return promise.wait();
+    }
+
+private:
+    void settle(const Result<>& result, const SendBatch& batch) {
+        const SendBatch empty(batch.partition(), batch.partition_key(), 0);
+        budget_.give_back(batch.size(), batch.size_bytes() - empty.size_bytes());
+        if (result.ok()) return;
+        if (!failure_) failure_ = result.error();
+        if (options_.on_failed) options_.on_failed(result.error(), batch);
+    }
+
+    Runtime& runtime_;
+    const BufferedProducerOptions options_;
+    Budget budget_;
+    std::size_t message_bytes_max_ = 0;
+    // Pinned to the loop.
+    std::unique_ptr<producer::Core> core_;
+    std::unique_ptr<producer::Buffer> buffer_;
+    std::optional<Error> failure_;  // the first since the last flush
+};
+
+Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(Client& client,
+                                                                 BufferedProducerOptions options) {
+    if (options.in_flight_max == 0 || options.events_max == 0 || options.bytes_max == 0) {
+        return Error{ErrorCode::invalid_argument, "a limit of a buffered producer is 0"};
+    }
+    auto state = std::make_unique<State>(client.runtime(), std::move(options));
+    EK_TRY(state->open());
+    return std::unique_ptr<BufferedProducer>(
+        new BufferedProducer(nullptr, client, std::move(state)));
+}
+
+Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(ClientOptions connection,
+                                                                 BufferedProducerOptions options) {
+    EK_TRY_ASSIGN(auto client, Client::open(std::move(connection)));
+    EK_TRY_ASSIGN(auto producer, open(*client, std::move(options)));
+    producer->own_ = std::move(client);
+    return producer;
+}
+
+BufferedProducer::BufferedProducer(std::unique_ptr<Client> own, Client& client,
+                                   std::unique_ptr<State> state)
+    : own_(std::move(own)), client_(&client), state_(std::move(state)) {}
+
+BufferedProducer::~BufferedProducer() = default;
+
+Result<> BufferedProducer::enqueue(const EventData& event, Route route) {
+    return state_->enqueue(event, route, true);
+}
+
+Result<> BufferedProducer::try_enqueue(const EventData& event, Route route) {
+    return state_->enqueue(event, route, false);
+}
+
+Result<> BufferedProducer::flush() {
+    return state_->flush();
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,12 @@
+// An event as it lies in a batch: a data section that holds a whole message.
+#pragma once
+
+#include "amqp/codec.h"
+#include <evenkeel/producer.h>
+
+namespace evenkeel::producer {
+
+// Appends the section. The body has less than 4 GiB.
+void append_event(const EventData& event, amqp::Buffer& to);
+
+}  // namespace evenkeel::producer

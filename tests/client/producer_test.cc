@@ -1,0 +1,215 @@
+// Senders and buffers in a simulated world: order, repeats, refusals, bounds.
+#include <map>
+#include <set>
+
+#include <gtest/gtest.h>
+
+#include "client/sim_world.h"
+
+namespace evenkeel::test {
+namespace {
+
+using namespace std::chrono_literals;
+using Texts = std::vector<std::string>;
+
+// Without what was stored again after a loss: the first of each.
+Texts without_repeats(const Texts& texts) {
+    Texts result;
+    std::set<std::string> seen;
+    for (const auto& text : texts) {
+        if (seen.insert(text).second) result.push_back(text);
+    }
+    return result;
+}
+
+// Everything that a partition holds, read past the client.
+Texts stored(SimWorld& world, std::uint32_t partition) {
+    const auto last = world.hub().properties("homes", partition).last_sequence.value;
+    world.core.reset();
+    world.buffer.reset();
+    auto* const reader = world.open_reader(partition, Position::earliest()).value();
+    return world.read_all(*reader, static_cast<std::size_t>(last + 1));
+}
+
+struct Buffered {
+    Buffered(SimWorld& world, producer::BufferOptions options) {
+        world.buffer = std::make_unique<producer::Buffer>(
+            world.client_loop, *world.core, options,
+            [this](const Result<>& result, const SendBatch& batch) {
+                if (result.ok()) {
+                    settled += batch.size();
+                } else {
+                    failed += batch.size();
+                    why = result.error();
+                }
+                ++batches;
+            });
+        buffer = world.buffer.get();
+    }
+    void add(std::optional<std::uint32_t> partition, const std::string& key,
+             std::string_view body) {
+        amqp::Buffer section;
+        producer::append_event({.body = body}, section);
+        buffer->add(partition, key, section);
+    }
+
+    producer::Buffer* buffer;
+    std::size_t settled = 0, failed = 0, batches = 0;
+    std::optional<Error> why;
+};
+
+TEST(ProducerSim, knows_what_the_hub_takes_at_most) {
+    door::DoorOptions options;
+    options.message_bytes_max = 5000;
+    SimWorld world(1, options);
+    world.connect();
+
+    ASSERT_TRUE(world.open_producer().ok());
+
+    EXPECT_EQ(world.core->message_bytes_max(), 5000u);
+    EXPECT_EQ(world.send(0, {std::string(6000, 'x')}).error().code, ErrorCode::invalid_argument);
+    EXPECT_TRUE(world.send(0, {"small"}).ok()) << "the link is as good as before";
+}
+
+TEST(ProducerSim, sends_what_takes_several_frames) {
+    SimWorld world;
+    world.connect();
+    const std::string large(900'000, 'x');
+
+    ASSERT_TRUE(world.send(0, {large}).ok());
+
+    EXPECT_EQ(stored(world, 0), Texts{large});
+}
+
+TEST(ProducerSim, sends_again_what_was_not_acknowledged_before_a_loss) {
+    SimWorld world;
+    world.connect();
+    ASSERT_TRUE(world.open_producer().ok());
+    Texts expected;
+    int sent = 0;
+    for (int i = 0; i < 200; ++i) {
+        expected.push_back("event " + std::to_string(i));
+        SendBatch batch(0, "", 1 << 20);
+        ASSERT_TRUE(batch.try_add(expected.back()));
+        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
+                         [&](const Result<>& result) {
+                             EXPECT_TRUE(result.ok()) << result.error().detail;
+                             ++sent;
+                         });
+        if (i % 10 == 0) world.run_for(std::chrono::microseconds(i * 20));
+        if (i % 40 == 39) world.reset_connections();
+    }
+
+    ASSERT_TRUE(world.run_until([&] { return sent == 200; }));
+
+    EXPECT_EQ(without_repeats(stored(world, 0)), expected);
+}
+
+TEST(ProducerSim, ends_what_waits_when_it_goes) {
+    SimWorld world;
+    world.connect();
+    SendBatch batch(0, "", 1000);
+    ASSERT_TRUE(batch.try_add("x"));
+    std::optional<Result<>> result;
+    world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
+                     [&](Result<> sent) { result = std::move(sent); });
+
+    world.core.reset();
+
+    ASSERT_TRUE(result.has_value());
+    EXPECT_EQ(result->error().code, ErrorCode::cancelled);
+}
+
+TEST(BufferedSim, sends_events_together_that_go_the_same_way) {
+    SimWorld world;
+    world.connect();
+    ASSERT_TRUE(world.open_producer().ok());
+    Buffered producer(world, {.wait_max = 20ms, .in_flight_max = 4});
+    for (int i = 0; i < 10; ++i) producer.add(0, "", "to 0: " + std::to_string(i));
+    for (int i = 0; i < 10; ++i) producer.add(1, "", "to 1: " + std::to_string(i));
+    const Instant before = world.now();
+
+    ASSERT_TRUE(world.run_until([&] { return producer.settled == 20; }));
+
+    EXPECT_EQ(producer.batches, 2u);
+    EXPECT_GE(world.now() - before, Duration(20ms));
+    EXPECT_EQ(stored(world, 1).front(), "to 1: 0");
+}
+
+TEST(BufferedSim, does_not_wait_when_a_batch_is_full_or_flushed) {
+    door::DoorOptions options;
+    options.message_bytes_max = 1000;
+    SimWorld world(1, options);
+    world.connect();
+    ASSERT_TRUE(world.open_producer().ok());
+    Buffered producer(world, {.wait_max = 1h, .in_flight_max = 4});
+    for (int i = 0; i < 10; ++i) producer.add(0, "", std::string(300, 'x'));
+    ASSERT_TRUE(world.run_until([&] { return producer.settled == 9; }, 1min));
+
+    bool flushed = false;
+    world.buffer->flush([&] { flushed = true; });
+    ASSERT_TRUE(world.run_until([&] { return flushed; }, 1min));
+
+    EXPECT_EQ(producer.settled, 10u);
+}
+
+TEST(BufferedSim, keeps_the_order_of_each_partition_and_key_under_faults_B1) {
+    SimWorld world(3);
+    world.connect({.retry = {.retries_max = 20, .delay = 10ms, .delay_max = 100ms}});
+    ASSERT_TRUE(world.open_producer().ok());
+    Buffered producer(world, {.wait_max = 1ms, .in_flight_max = 8});
+    Random random = world.scheduler().fork_random();
+    std::size_t added = 0;
+    std::map<std::string, std::vector<std::string>> by_lane;
+    for (int round = 0; round < 100; ++round) {
+        for (int i = 0; i < 20; ++i) {
+            const auto lane = random.below(6);
+            const bool keyed = lane >= 3;
+            const std::string name = (keyed ? "key-" : "partition-") + std::to_string(lane);
+            const std::string body = name + " " + std::to_string(added++);
+            by_lane[name].push_back(body);
+            if (keyed) {
+                producer.add(std::nullopt, name, body);
+            } else {
+                producer.add(static_cast<std::uint32_t>(lane), "", body);
+            }
+        }
+        world.run_for(std::chrono::microseconds(random.below(3000)));
+        if (random.chance(1, 4)) world.reset_connections();
+        if (round == 50) {
+            world.stop_door();
+            world.start_door();
+        }
+    }
+    bool flushed = false;
+    world.buffer->flush([&] { flushed = true; });
+    ASSERT_TRUE(world.run_until([&] { return flushed; }));
+
+    EXPECT_EQ(producer.failed, 0u) << (producer.why ? producer.why->detail : "");
+    EXPECT_EQ(producer.settled, added);
+    std::map<std::string, std::vector<std::string>> got;
+    for (std::uint32_t partition = 0; partition < 3; ++partition) {
+        for (const auto& body : without_repeats(stored(world, partition))) {
+            got[body.substr(0, body.find(' '))].push_back(body);
+        }
+    }
+    EXPECT_EQ(got, by_lane);
+}
+
+TEST(BufferedSim, tells_what_failed_for_good_and_goes_on) {
+    SimWorld world(2);
+    world.connect();
+    ASSERT_TRUE(world.open_producer().ok());
+    Buffered producer(world, {.wait_max = 1ms, .in_flight_max = 4});
+
+    producer.add(9, "", "nowhere");
+    producer.add(0, "", "somewhere");
+    ASSERT_TRUE(world.run_until([&] { return producer.batches == 2; }));
+
+    EXPECT_EQ(producer.failed, 1u);
+    EXPECT_EQ(producer.why->code, ErrorCode::not_found);
+    EXPECT_EQ(producer.settled, 1u);
+}
+
+}  // namespace
+}  // namespace evenkeel::test
