@@ -81,7 +81,9 @@ ExitCode dev(const DevOptions& options) {
     wanted.amqp = {options.address, options.port};
     wanted.rules = {{key_name, "", door::Secret(key_value), {}, {true, true, true}}};
     wanted.door.accept_any_token = options.accept_any_token;
-    for (const auto& text : options.event_hubs) {
+    auto event_hubs = options.event_hubs;
+    if (event_hubs.empty()) event_hubs.push_back("eh1:2");  // as the emulator's first
+    for (const auto& text : event_hubs) {
         auto wish = parse_wish(text);
         if (!wish.ok()) return wrong_usage(wish.error().detail, "evenkeel dev --help");
         wanted.event_hubs.push_back(std::move(*wish));

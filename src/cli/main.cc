@@ -7,14 +7,20 @@
 
 #include "cli/bench.h"
 #include "cli/demo.h"
+#include "cli/dev.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
+#include "cli/read.h"
+#include "cli/send.h"
 
 namespace evenkeel::cli {
 namespace {
 
 constexpr const char* examples = R"(
 Examples:
+  evenkeel dev                         a hub for work on this machine, for any Event Hubs SDK
+  evenkeel send eh1 "hello"            an event to the hub of 'evenkeel dev'
+  evenkeel read eh1 -o json            all events of a hub, a JSON object a line
   evenkeel demo --for 30s              send a stream through a hub, read it back, judge it
   evenkeel demo --data ./data --rate 0 as fast as it goes, and keep the data
   evenkeel bench log                   how fast the commit log is on this machine
@@ -30,6 +36,32 @@ Examples:
   evenkeel demo --for 1m --data ./data --json v.json  keep the data, write the verdict as JSON
 
 The exit code is 0 only if every acknowledged event was read, once, in order, unchanged.)";
+
+constexpr const char* dev_examples = R"(
+Examples:
+  evenkeel dev                                     data in ./.evenkeel, hub eh1 on port 5672
+  evenkeel dev --hub orders:8 --hub audit          two hubs, the first with 8 partitions
+  evenkeel dev --port 0 --ready-file ready.json    a free port, told in a file, for tests
+  evenkeel dev --ephemeral                         forget everything at the end
+
+The connection string it prints is the emulator's: for development only. It listens on loopback.)";
+
+constexpr const char* send_examples = R"(
+Examples:
+  evenkeel send eh1 "hello" "world"                 one event for each argument
+  tail -f app.log | evenkeel send eh1               one event for each line
+  evenkeel send eh1 --file orders.ndjson --ndjson --key-field customerId
+  evenkeel send eh1 "tick" --count 1000 --rate 100  the same event again and again
+
+The hub is the one of 'evenkeel dev', unless --connection or EVENKEEL_HUB names another.)";
+
+constexpr const char* read_examples = R"(
+Examples:
+  evenkeel read eh1                                 all there is, body by body
+  evenkeel read eh1 --from -15m --follow            the last quarter of an hour, and what comes
+  evenkeel read eh1 --partition 0 --from seq:100 -n 10
+  evenkeel read eh1 -f '%p %s %t %k %b\n'           partition, number, time, key and body
+  evenkeel read eh1 -o json | jq .body)";
 
 constexpr const char* bench_examples = R"(
 Examples:
@@ -110,6 +142,10 @@ const CLI::Validator a_duration(
 struct Commands {
     DemoOptions demo;
     std::string demo_for;
+    DevOptions dev;
+    SendOptions send;
+    ReadOptions read;
+    std::string read_output = "text";
     BenchLogOptions bench_log;
     BenchRestartOptions bench_restart;
     BenchChildOptions bench_child;
@@ -151,6 +187,74 @@ void add_demo(CLI::App& app, Commands& commands) {
     command->callback([&commands] {
         if (!commands.demo_for.empty()) commands.demo.duration = parse_duration(commands.demo_for);
         commands.exit = demo(commands.demo);
+    });
+}
+
+void add_dev(CLI::App& app, Commands& commands) {
+    auto& options = commands.dev;
+    auto* command = app.add_subcommand(
+        "dev", "A hub for work on this machine; the official Event Hubs SDKs connect to it");
+    command->footer(dev_examples);
+    command->add_option("--data", options.data, "Folder of the hub's data")
+        ->type_name("DIR")
+        ->capture_default_str();
+    command->add_option("--address", options.address, "Address to listen on")
+        ->capture_default_str();
+    command->add_option("--port", options.port, "AMQP port; 0: a free one")->capture_default_str();
+    command
+        ->add_option("--hub", options.event_hubs, "An event hub to have: NAME or NAME:PARTITIONS")
+        ->take_all();
+    command->add_option("--ready-file", options.ready_file, "Write the real ports there when ready")
+        ->type_name("FILE");
+    command->add_flag("--ephemeral", options.ephemeral, "Keep nothing when it ends");
+    command->add_flag("--accept-any-token", options.accept_any_token,
+                      "Take tokens of type jwt unchecked, for tests");
+    command->callback([&commands] { commands.exit = dev(commands.dev); });
+}
+
+void add_send(CLI::App& app, Commands& commands) {
+    auto& options = commands.send;
+    auto* command = app.add_subcommand("send", "Send events to an event hub");
+    command->footer(send_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    command->add_option("BODY", options.bodies, "Events; without any, lines of --file");
+    command->add_option("--connection", options.connection, "Connection string of the hub");
+    command->add_option("--file", options.file, "Read lines from this file; -: standard input")
+        ->capture_default_str();
+    command->add_flag("--ndjson", options.ndjson, "Each line must be JSON");
+    auto* key = command->add_option("--key", options.key, "Partition key of all events");
+    auto* field = command->add_option("--key-field", options.key_field,
+                                      "Field of each JSON line that holds its partition key");
+    auto* partition = command->add_option("--partition", options.partition, "Partition to send to");
+    key->excludes(field)->excludes(partition);
+    field->excludes(partition);
+    command->add_option("--count", options.count, "Repeat the bodies until so many were sent");
+    command->add_option("--rate", options.rate, "Events a second; 0: as fast as it goes")
+        ->check(CLI::Range(0.0, 1e9));
+    command->add_flag("-q,--quiet", options.quiet, "Say nothing at the end");
+    command->callback([&commands] { commands.exit = send(commands.send); });
+}
+
+void add_read(CLI::App& app, Commands& commands) {
+    auto& options = commands.read;
+    auto* command = app.add_subcommand("read", "Read events of an event hub");
+    command->footer(read_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    command->add_option("--connection", options.connection, "Connection string of the hub");
+    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
+    command->add_option("--partition", options.partitions, "Partition; all without it")->take_all();
+    command->add_option("--from", options.from, "start, end, seq:N, offset:N, a time, or -15m")
+        ->capture_default_str();
+    command->add_option("-n,--count", options.count, "Stop after so many events");
+    command->add_flag("--follow", options.follow, "Wait for more at the end");
+    command->add_option("-f,--format", options.format, "How an event is shown");
+    command->add_option("--epoch", options.epoch, "Read alone, with this owner level");
+    command->add_option("-o,--output", commands.read_output, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command->callback([&commands] {
+        commands.read.json = commands.read_output == "json";
+        commands.exit = read(commands.read);
     });
 }
 
@@ -217,6 +321,9 @@ ExitCode run(int count, char** arguments) {
     app.set_version_flag("--version", "evenkeel " EVENKEEL_VERSION);
     app.require_subcommand(1);
     app.footer(examples);
+    add_dev(app, commands);
+    add_send(app, commands);
+    add_read(app, commands);
     add_demo(app, commands);
     add_bench(app, commands);
     try {

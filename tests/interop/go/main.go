@@ -214,8 +214,7 @@ var tests = []struct {
 		must(err)
 		defer client.Close(ctx)
 		_, err = client.GetEventHubProperties(ctx, nil)
-		var refused *azeventhubs.Error
-		check(errors.As(err, &refused) && refused.Code == azeventhubs.ErrorCodeUnauthorizedAccess, "%v", err)
+		check(err != nil && strings.Contains(err.Error(), "401") && strings.Contains(err.Error(), "InvalidSignature"), "%v", err)
 	}},
 	{"after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", func(ctx context.Context, h *hub) {
 		client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("SAS_KEY_VALUE"), "eh2",
