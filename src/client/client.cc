@@ -1,4 +1,5 @@
 // The public Client and its readers: threads around a Connection, and calls that wait.
+// tidy: no test: tests/client tests it against a door
 #include <algorithm>
 
 #include "base/promise.h"

@@ -1,5 +1,5 @@
-// The links and questions of a client's connection. tidy: no test: connection_test.cc tests all of
-// it
+// The links and questions of a client's connection.
+// tidy: no test: tests/client tests it against a door
 #include <vector>
 
 #include "client/connection.h"

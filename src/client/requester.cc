@@ -1,3 +1,4 @@
+// tidy: no test: tests/client tests it against a door
 #include "client/requester.h"
 
 namespace evenkeel::client {

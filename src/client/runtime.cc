@@ -1,4 +1,4 @@
-// tidy: no test: client_test.cc tests it through the public calls
+// tidy: no test: tests/client tests it against a door
 #include "client/runtime.h"
 
 #include "base/promise.h"

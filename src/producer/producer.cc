@@ -1,4 +1,5 @@
 // The public Producer: a thread-safe shell around the loop's Core.
+// tidy: no test: tests/client tests it against a door
 #include <algorithm>
 #include <atomic>
 
