@@ -1,0 +1,483 @@
+#include "door/admin.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <boost/json.hpp>
+
+#include "hub/names.h"
+
+namespace evenkeel::door {
+
+namespace {
+
+namespace json = boost::json;
+using http::error_response;
+using http::Response;
+using Action = AdminRoute::Action;
+
+constexpr AdminRoute route_table[] = {
+    {"GET", "/health", Access::open, Action::health},
+    {"GET", "/metrics", Access::metrics, Action::metrics},
+    {"GET", "/api/v1/hubs", Access::read, Action::list_hubs},
+    {"POST", "/api/v1/hubs", Access::manage_all, Action::create_hub},
+    {"GET", "/api/v1/hubs/{hub}", Access::read, Action::show_hub},
+    {"PATCH", "/api/v1/hubs/{hub}", Access::manage, Action::alter_hub},
+    {"DELETE", "/api/v1/hubs/{hub}", Access::manage, Action::remove_hub},
+    {"POST", "/api/v1/hubs/{hub}/purge", Access::manage, Action::purge_hub},
+    {"GET", "/api/v1/hubs/{hub}/groups", Access::read, Action::list_groups},
+    {"POST", "/api/v1/hubs/{hub}/groups", Access::manage, Action::create_group},
+    {"GET", "/api/v1/hubs/{hub}/groups/{group}", Access::read, Action::show_group},
+    {"DELETE", "/api/v1/hubs/{hub}/groups/{group}", Access::manage, Action::remove_group},
+    {"GET", "/api/v1/hubs/{hub}/partitions", Access::read, Action::list_partitions},
+};
+
+constexpr std::string_view bearer_word = "Bearer ";
+
+Response error_of(const Error& error) {
+    return error_response(status_of(error.code), to_string(error.code), error.detail);
+}
+
+Response bad_request(std::string_view why) {
+    return error_response(400, "invalid_argument", why);
+}
+
+Response json_response(const json::value& value, int status = 200) {
+    return {.status = status, .body = json::serialize(value) + "\n"};
+}
+
+json::string_view text(std::string_view view) {
+    return {view.data(), view.size()};
+}
+
+std::vector<std::string_view> parts_of(std::string_view path) {
+    std::vector<std::string_view> parts;
+    while (!path.empty()) {
+        path.remove_prefix(1);  // the slash
+        const std::size_t end = std::min(path.find('/'), path.size());
+        parts.push_back(path.substr(0, end));
+        path.remove_prefix(end);
+    }
+    return parts;
+}
+
+bool is_loopback(const std::string& host) {
+    return host.starts_with("127.") || host == "::1" || host.starts_with("::ffff:127.") ||
+           host == "localhost";
+}
+
+// A page of another site may make a browser send requests, but not hide where it comes from.
+bool is_foreign(const http::Request& request) {
+    const std::string site = request.field("Sec-Fetch-Site");
+    if (!site.empty() && site != "same-origin" && site != "none") return true;
+    const std::string origin = request.field("Origin");
+    if (origin.empty()) return false;
+    const std::size_t host = origin.find("://");
+    return host == std::string::npos ||
+           !http::equal_without_case(origin.substr(host + 3), request.field("Host"));
+}
+
+bool is_json(const http::Request& request) {
+    const std::string type = request.field("Content-Type");
+    std::string_view name = std::string_view(type).substr(0, type.find(';'));
+    while (name.ends_with(' ')) name.remove_suffix(1);
+    return http::equal_without_case(name, "application/json");
+}
+
+// The members of a JSON object, each asked for once; what is left over is a mistake of the caller.
+class Members {
+public:
+    static Result<Members> parse(const std::string& body) {
+        Members members;
+        if (body.empty()) return members;
+        boost::system::error_code error;
+        json::value value = json::parse(text(body), error);
+        if (error || !value.is_object()) {
+            return Error{ErrorCode::invalid_argument, "the body is not a JSON object"};
+        }
+        members.object_ = std::move(value.get_object());
+        return members;
+    }
+
+    Result<std::optional<std::string>> take_text(std::string_view key) {
+        const auto value = take(key);
+        if (!value) return std::optional<std::string>();
+        if (!value->is_string()) return wrong(key, "a text");
+        return std::optional(std::string(value->get_string()));
+    }
+    Result<std::optional<std::int64_t>> take_number(std::string_view key, std::int64_t max) {
+        const auto value = take(key);
+        if (!value) return std::optional<std::int64_t>();
+        if (!value->is_int64() || value->get_int64() < 0 || value->get_int64() > max) {
+            return wrong(key, "a whole number from 0 to " + std::to_string(max));
+        }
+        return std::optional(value->get_int64());
+    }
+    Result<> check_empty() const {
+        if (object_.empty()) return {};
+        return Error{ErrorCode::invalid_argument,
+                     "nothing is known of '" + hub::shown(object_.begin()->key()) + "'"};
+    }
+
+private:
+    std::optional<json::value> take(std::string_view key) {
+        const auto found = object_.find(text(key));
+        if (found == object_.end()) return std::nullopt;
+        json::value value = found->value();
+        object_.erase(found);
+        return value;
+    }
+    static Error wrong(std::string_view key, const std::string& wanted) {
+        return {ErrorCode::invalid_argument, std::string(key) + " must be " + wanted};
+    }
+
+    json::object object_;
+};
+
+constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
+// Such that times do not overflow: 10,000 years.
+constexpr std::int64_t retention_ms_max = std::int64_t{10'000} * 365 * 24 * 3600 * 1000;
+
+Result<EventHubChange> take_change(Members& members) {
+    EventHubChange change;
+    EK_TRY_ASSIGN(const auto partitions,
+                  members.take_number("partitions", std::numeric_limits<std::int32_t>::max()));
+    EK_TRY_ASSIGN(const auto retention, members.take_number("retention_ms", retention_ms_max));
+    EK_TRY_ASSIGN(const auto bytes, members.take_number("partition_bytes_max", number_max));
+    EK_TRY(members.check_empty());
+    if (partitions) change.partitions = static_cast<std::uint32_t>(*partitions);
+    if (retention) change.retention = std::chrono::milliseconds(*retention);
+    if (bytes) change.partition_bytes_max = static_cast<std::uint64_t>(*bytes);
+    return change;
+}
+
+std::vector<std::string> groups_of(const hub::EventHubRecord& record) {
+    std::vector<std::string> groups = record.groups;
+    groups.emplace_back(hub::default_group);
+    std::ranges::sort(groups);
+    return groups;
+}
+
+json::object hub_json(const hub::EventHubRecord& record) {
+    json::array groups;
+    for (const auto& group : groups_of(record)) groups.emplace_back(text(group));
+    return {{"name", text(record.name)},
+            {"partitions", record.partitions},
+            {"retention_ms", record.retention.count()},
+            {"partition_bytes_max", record.partition_bytes_max},
+            {"created_at", text(to_string(record.created))},
+            {"groups", std::move(groups)}};
+}
+
+json::object partition_json(hub::Partition& partition) {
+    json::object object{{"partition", partition.id().value}};
+    const auto log = partition.log();
+    if (!log.ok()) {
+        object["error"] = text(log.error().detail);
+        return object;
+    }
+    const auto properties = (*log)->properties();
+    const bool was_used = properties.last_sequence.value >= 0;
+    object["begin_sequence_number"] = properties.begin_sequence.value;
+    object["last_sequence_number"] = properties.last_sequence.value;
+    object["last_offset"] = properties.last_offset.value;
+    object["last_enqueued_at"] = nullptr;
+    if (was_used) object["last_enqueued_at"] = text(to_string(properties.last_enqueued));
+    object["is_empty"] = properties.is_empty;
+    object["size_bytes"] = properties.bytes;
+    object["readers"] = partition.reader_count();
+    return object;
+}
+
+// The name is decoded already, and is its own path.
+Entity entity_of(const std::string& name) {
+    return {hub::folded(name), hub::folded(name)};
+}
+
+bool may_read(const Claim& claim, const Entity& entity, WallTime now) {
+    const std::vector<Claim> claims{claim};
+    return is_allowed(claims, Right::listen, entity, now) ||
+           is_allowed(claims, Right::send, entity, now) ||
+           is_allowed(claims, Right::manage, entity, now);
+}
+
+}  // namespace
+
+// A request, and what was found out about it.
+struct Admin::Call {
+    const http::Request& request;
+    std::string hub;
+    std::string group;
+    std::optional<Claim> claim;
+};
+
+int status_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::invalid_argument: return 400;
+        case ErrorCode::not_found: return 404;
+        case ErrorCode::already_exists: return 409;
+        case ErrorCode::unsupported: return 501;
+        case ErrorCode::conflict: return 409;
+        case ErrorCode::fenced: return 409;
+        case ErrorCode::overloaded: return 503;
+        case ErrorCode::unavailable: return 503;
+        case ErrorCode::timed_out: return 504;
+        case ErrorCode::cancelled: return 503;
+        case ErrorCode::handler_failed: return 500;
+        case ErrorCode::corrupt: return 500;
+    }
+    return 500;
+}
+
+Admin::Admin(io::Loop& loop, hub::Namespace& hubs, const AccessRules& rules, const Metrics& metrics,
+             AdminOptions options)
+    : loop_(loop), hubs_(hubs), rules_(rules), metrics_(metrics), options_(std::move(options)) {}
+
+std::span<const AdminRoute> Admin::routes() {
+    return route_table;
+}
+
+void Admin::handle(const http::Request& request, Answer answer) {
+    loop_.check_here();
+    const auto parts = parts_of(request.path);
+    std::string methods;
+    for (const auto& route : route_table) {
+        const auto wanted = parts_of(route.path);
+        Call call{request, {}, {}, {}};
+        bool fits = parts.size() == wanted.size();
+        for (std::size_t i = 0; fits && i < parts.size(); ++i) {
+            const auto part = http::percent_decode(parts[i]);
+            if (!part) return answer(bad_request("the path has a bad escape"));
+            if (wanted[i] == "{hub}") {
+                call.hub = *part;
+                fits = !part->empty();
+            } else if (wanted[i] == "{group}") {
+                call.group = *part;
+                fits = !part->empty();
+            } else {
+                fits = *part == wanted[i];
+            }
+        }
+        if (!fits) continue;
+        if (route.method != request.method) {
+            methods += (methods.empty() ? "" : ", ") + std::string(route.method);
+            continue;
+        }
+        if (auto refusal = refuse(route, call)) return answer(std::move(*refusal));
+        return act(route.action, call, std::move(answer));
+    }
+    if (methods.empty()) return answer(error_response(404, "not_found", "there is nothing here"));
+    auto response = error_response(405, "unsupported", "only " + methods + " can be done here");
+    response.fields.push_back({"Allow", methods});
+    answer(std::move(response));
+}
+
+std::optional<Response> Admin::refuse(const AdminRoute& route, Call& call) const {
+    if (route.access == Access::open) return std::nullopt;
+    if (route.access == Access::metrics &&
+        (options_.metrics_open || is_loopback(call.request.peer.host))) {
+        return std::nullopt;
+    }
+    const WallTime now = loop_.clock().wall();
+    const std::string token = call.request.field("Authorization");
+    const bool is_bearer = token.starts_with(bearer_word) && options_.jwt;
+    auto claim = is_bearer ? options_.jwt->check(token.substr(bearer_word.size()), now)
+                           : rules_.check_sas(token, now);
+    if (!claim.ok()) {
+        auto response = error_response(401, "unauthorized",
+                                       token.empty() ? "a token is needed" : claim.error().detail);
+        response.fields.push_back({"WWW-Authenticate", "SharedAccessSignature"});
+        return response;
+    }
+    call.claim = std::move(*claim);
+    // A list shows what the token reaches; anything at all is enough to ask for it.
+    const bool anything = call.hub.empty() && route.access != Access::manage_all;
+    const Entity entity =
+        anything ? Entity{call.claim->hub, call.claim->path} : entity_of(call.hub);
+    const bool reads = route.access == Access::read || route.access == Access::metrics;
+    if (reads ? !may_read(*call.claim, entity, now)
+              : !is_allowed({*call.claim}, Right::manage, entity, now)) {
+        return error_response(403, "forbidden", "the token does not allow this");
+    }
+    if (route.method == "GET") return std::nullopt;
+    if (is_foreign(call.request)) {
+        return error_response(403, "forbidden", "changes from pages of other sites are refused");
+    }
+    if (route.method != "DELETE" && !is_json(call.request)) {
+        return error_response(415, "unsupported", "the body must be application/json");
+    }
+    return std::nullopt;
+}
+
+void Admin::act(Action action, Call& call, Answer answer) {
+    const auto no_content = [] { return Response{.status = 204}; };
+    switch (action) {
+        case Action::health: return answer(health());
+        case Action::metrics:
+            return answer({.body = metrics_.to_text(),
+                           .content_type = "text/plain; version=0.0.4; charset=utf-8"});
+        case Action::list_hubs: return answer(list_hubs(call));
+        case Action::create_hub: return create_hub(call, std::move(answer));
+        case Action::show_hub: return answer(show_hub(call.hub, 200));
+        case Action::alter_hub: return alter_hub(call, std::move(answer));
+        case Action::remove_hub: return hubs_.remove(call.hub, then(std::move(answer), no_content));
+        case Action::purge_hub: return purge(call, std::move(answer));
+        case Action::list_groups: return answer(list_groups(call));
+        case Action::create_group: return create_group(call, std::move(answer));
+        case Action::show_group: return answer(show_group(call));
+        case Action::remove_group:
+            return hubs_.remove_group(call.hub, call.group, then(std::move(answer), no_content));
+        case Action::list_partitions: return answer(list_partitions(call));
+    }
+}
+
+Response Admin::health() const {
+    // The words are those of the official emulator, which tools wait for.
+    if (problem_) {
+        return json_response({{"status", "unhealthy"}, {"message", text(*problem_)}}, 503);
+    }
+    return json_response({{"status", "healthy"}, {"message", "the hub takes clients"}});
+}
+
+Response Admin::list_hubs(const Call& call) const {
+    const WallTime now = loop_.clock().wall();
+    json::array hubs;
+    for (const auto* record : hubs_.list()) {
+        if (may_read(*call.claim, entity_of(record->name), now)) {
+            hubs.emplace_back(hub_json(*record));
+        }
+    }
+    return json_response({{"hubs", std::move(hubs)}});
+}
+
+Response Admin::show_hub(const std::string& name, int status) const {
+    const auto found = hubs_.find(name);
+    if (!found.ok()) return error_of(found.error());
+    return json_response(hub_json((*found)->record()), status);
+}
+
+Response Admin::list_groups(const Call& call) const {
+    const auto found = hubs_.find(call.hub);
+    if (!found.ok()) return error_of(found.error());
+    json::array groups;
+    for (const auto& group : groups_of((*found)->record())) {
+        groups.emplace_back(json::object{{"name", text(group)}});
+    }
+    return json_response({{"groups", std::move(groups)}});
+}
+
+Response Admin::show_group(const Call& call) const {
+    const auto found = hubs_.find(call.hub);
+    if (!found.ok()) return error_of(found.error());
+    for (const auto& group : groups_of((*found)->record())) {
+        if (hub::folded(group) == hub::folded(call.group)) {
+            return json_response({{"name", text(group)}});
+        }
+    }
+    return error_response(404, "not_found",
+                          "consumer group '" + hub::shown(call.group) + "' does not exist");
+}
+
+Response Admin::list_partitions(const Call& call) const {
+    const auto found = hubs_.find(call.hub);
+    if (!found.ok()) return error_of(found.error());
+    json::array partitions;
+    for (std::uint32_t i = 0; i < (*found)->partition_count(); ++i) {
+        if (const auto partition = (*found)->partition({i})) {
+            partitions.emplace_back(partition_json(**partition));
+        }
+    }
+    return json_response({{"partitions", std::move(partitions)}});
+}
+
+void Admin::create_hub(const Call& call, Answer answer) {
+    auto members = Members::parse(call.request.body);
+    if (!members.ok()) return answer(error_of(members.error()));
+    const auto name = members->take_text("name");
+    if (!name.ok()) return answer(error_of(name.error()));
+    if (!*name) return answer(bad_request("name is missing"));
+    const auto wanted = take_change(*members);
+    if (!wanted.ok()) return answer(error_of(wanted.error()));
+    EventHubOptions options;
+    options.partitions = wanted->partitions.value_or(options.partitions);
+    options.retention = wanted->retention.value_or(options.retention);
+    options.partition_bytes_max = wanted->partition_bytes_max.value_or(options.partition_bytes_max);
+    hubs_.create(**name, options,
+                 then(std::move(answer), [this, name = **name] { return show_hub(name, 201); }));
+}
+
+void Admin::alter_hub(const Call& call, Answer answer) {
+    auto members = Members::parse(call.request.body);
+    if (!members.ok()) return answer(error_of(members.error()));
+    const auto change = take_change(*members);
+    if (!change.ok()) return answer(error_of(change.error()));
+    hubs_.alter(call.hub, *change,
+                then(std::move(answer), [this, name = call.hub] { return show_hub(name, 200); }));
+}
+
+void Admin::create_group(const Call& call, Answer answer) {
+    auto members = Members::parse(call.request.body);
+    if (!members.ok()) return answer(error_of(members.error()));
+    const auto name = members->take_text("name");
+    if (!name.ok()) return answer(error_of(name.error()));
+    if (!*name) return answer(bad_request("name is missing"));
+    if (const auto rest = members->check_empty(); !rest.ok()) {
+        return answer(error_of(rest.error()));
+    }
+    hubs_.create_group(call.hub, **name, then(std::move(answer), [group = **name] {
+                           return json_response({{"name", text(group)}}, 201);
+                       }));
+}
+
+// Of one partition or of all; up to a sequence number or everything. Answered when the last one is
+// done, with the first error if there was one.
+void Admin::purge(const Call& call, Answer answer) {
+    auto members = Members::parse(call.request.body);
+    if (!members.ok()) return answer(error_of(members.error()));
+    const auto partition =
+        members->take_number("partition", std::numeric_limits<std::int32_t>::max());
+    if (!partition.ok()) return answer(error_of(partition.error()));
+    const auto before = members->take_number("before_sequence_number", number_max);
+    if (!before.ok()) return answer(error_of(before.error()));
+    if (const auto rest = members->check_empty(); !rest.ok()) {
+        return answer(error_of(rest.error()));
+    }
+    const auto found = hubs_.find(call.hub);
+    if (!found.ok()) return answer(error_of(found.error()));
+    std::vector<commitlog::Log*> logs;
+    for (std::uint32_t i = 0; i < (*found)->partition_count(); ++i) {
+        if (*partition && **partition != i) continue;
+        const auto one = (*found)->partition({i});
+        const auto log = one.ok() ? (*one)->log() : Result<commitlog::Log*>(one.error());
+        if (!log.ok()) return answer(error_of(log.error()));
+        logs.push_back(*log);
+    }
+    if (logs.empty()) {
+        return answer(error_response(404, "not_found", "there is no such partition"));
+    }
+    struct Progress {
+        Callback<void(Result<>)> done;
+        std::size_t left;
+        Result<> result;
+    };
+    // Each log answers when it likes, so what they have in common belongs to the last of them.
+    auto progress = std::make_shared<Progress>(
+        Progress{then(std::move(answer), [] { return Response{.status = 204}; }), logs.size(), {}});
+    for (commitlog::Log* log : logs) {
+        log->purge({before->value_or(number_max)}, [progress](Result<> purged) {
+            if (!purged.ok() && progress->result.ok()) progress->result = std::move(purged);
+            if (--progress->left == 0) progress->done(std::move(progress->result));
+        });
+    }
+}
+
+Callback<void(Result<>)> Admin::then(Answer answer, Callback<Response()> success) const {
+    return [alive = std::weak_ptr<char>(alive_), answer = std::move(answer),
+            success = std::move(success)](const Result<>& result) mutable {
+        if (alive.expired()) return;
+        answer(result.ok() ? success() : error_of(result.error()));
+    };
+}
+
+}  // namespace evenkeel::door

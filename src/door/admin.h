@@ -1,0 +1,116 @@
+// The JSON interface for people's tools, over HTTP: what there is, and changes of it. GET answers
+// 200, a creation 201 with what was made, a removal 204; errors are
+// {"error":{"code":"not_found","message":"..."}} with a status that fits.
+//
+//     Authorization: SharedAccessSignature sr=...&sig=...&se=...&skn=...   or  Bearer <JWT>
+//
+// Tokens are checked by the rules that AMQP links are checked by (I21). Every route of the table
+// asks for one but those that say `open`. Without a good token the answer is 401, with one that
+// lacks the right 403. Writes must be JSON and must not come from another site's page (G-A6).
+// Names in paths are percent-encoded: the hub a/b is /api/v1/hubs/a%2Fb.
+// Threads: pinned to the hub's loop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/metrics.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "door/access.h"
+#include "door/jwt.h"
+#include "http/message.h"
+#include "hub/namespace.h"
+#include "io/loop.h"
+
+namespace evenkeel::door {
+
+struct AdminOptions {
+    // /metrics without a token from other hosts too, not only from this one. A proxy on this host
+    // makes all its clients look as if they were here.
+    bool metrics_open = false;
+    std::shared_ptr<const JwtVerifier> jwt = {};  // none: no Bearer tokens
+};
+
+enum class Access : std::uint8_t {
+    open,       // to everybody
+    metrics,    // to this host, or to whoever may `read`
+    read,       // send, listen or manage, on the event hub or on anything for lists
+    manage,     // of the event hub
+    manage_all  // of the namespace
+};
+
+struct AdminRoute {
+    enum class Action : std::uint8_t {
+        health,
+        metrics,
+        list_hubs,
+        create_hub,
+        show_hub,
+        alter_hub,
+        remove_hub,
+        purge_hub,
+        list_groups,
+        create_group,
+        show_group,
+        remove_group,
+        list_partitions,
+    };
+    std::string_view method;
+    std::string_view path;  // {hub} and {group} stand for one part
+    Access access;
+    Action action;
+};
+
+class Admin {
+public:
+    // All outlive it, and it outlives the answers that it owes only if it is asked to: those that
+    // come after its end are dropped.
+    Admin(io::Loop& loop, hub::Namespace& hubs, const AccessRules& rules, const Metrics& metrics,
+          AdminOptions options);
+
+    // As http::Handler.
+    void handle(const http::Request& request, Callback<void(http::Response)> answer);
+    // What /health says from now on: 503 and the reason, or all is well.
+    void set_problem(std::optional<std::string> problem) { problem_ = std::move(problem); }
+
+    static std::span<const AdminRoute> routes();
+
+private:
+    struct Call;
+    using Answer = Callback<void(http::Response)>;
+
+    std::optional<http::Response> refuse(const AdminRoute& route, Call& call) const;
+    void act(AdminRoute::Action action, Call& call, Answer answer);
+    http::Response health() const;
+    http::Response list_hubs(const Call& call) const;
+    http::Response list_groups(const Call& call) const;
+    http::Response show_group(const Call& call) const;
+    http::Response list_partitions(const Call& call) const;
+    void create_hub(const Call& call, Answer answer);
+    void alter_hub(const Call& call, Answer answer);
+    void create_group(const Call& call, Answer answer);
+    void purge(const Call& call, Answer answer);
+    // What there is of that name now, or why not.
+    http::Response show_hub(const std::string& name, int status) const;
+    // Answers with what a change made, or why it did not.
+    Callback<void(Result<>)> then(Answer answer, Callback<http::Response()> success) const;
+
+    io::Loop& loop_;
+    hub::Namespace& hubs_;
+    const AccessRules& rules_;
+    const Metrics& metrics_;
+    const AdminOptions options_;
+    std::optional<std::string> problem_;
+    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+// The status of an error of the hub.
+int status_of(ErrorCode code);
+
+}  // namespace evenkeel::door
