@@ -11,10 +11,12 @@
 #include "base/metrics.h"
 #include "base/promise.h"
 #include "door/door.h"
+#include "http/server.h"
 #include "hub/namespace.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
 #include "io/system/network.h"
+#include "io/tls.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::test {
@@ -49,12 +51,17 @@ public:
         const auto endpoint = node.door->listen({"127.0.0.1", port_});
         EXPECT_TRUE(endpoint.ok()) << endpoint.error().detail;
         port_ = endpoint->port;
+        listen_encrypted(node);
         node.loop.start();
     }
 
     void stop() {
         if (!node_) return;
         Node& node = *node_;
+        io::system::run_and_wait(node.loop, [&] {
+            node.tls_listener.reset();
+            node.http.reset();
+        });
         wait([&](auto done) { node.door->stop(std::move(done)); });
         wait([&](auto done) { node.hubs->close(std::move(done)); });
         node.metadata.finish();
@@ -85,6 +92,16 @@ public:
                ";UseDevelopmentEmulator=true";
     }
 
+    // Over TLS, or in a WebSocket in TLS, with a certificate that only ca_pem() vouches for.
+    std::string encrypted_connection_string(std::string_view hub, bool websocket) const {
+        return "Endpoint=sb://localhost:" +
+               std::to_string(websocket ? node_->wss_port : node_->tls_port) +
+               ";SharedAccessKeyName=" + key_name + ";SharedAccessKey=" + key +
+               ";EntityPath=" + std::string(hub) +
+               (websocket ? ";TransportType=AmqpWebSockets" : "");
+    }
+    const std::string& ca_pem() const { return identity_.certificate_pem; }
+
     std::size_t connection_count() {
         std::size_t count = 0;
         io::system::run_and_wait(node_->loop, [&] { count = node_->door->connection_count(); });
@@ -105,7 +122,33 @@ private:
         std::unique_ptr<hub::Namespace> hubs;
         std::unique_ptr<io::system::SystemNetwork> network;
         std::unique_ptr<door::Door> door;
+        std::unique_ptr<io::TlsServerContext> tls;
+        std::unique_ptr<io::Listener> tls_listener;
+        std::unique_ptr<http::Server> http;
+        std::uint16_t tls_port = 0, wss_port = 0;
     };
+
+    void listen_encrypted(Node& node) {
+        node.tls = io::TlsServerContext::make(identity_).value();
+        auto listener = node.network->listen({"127.0.0.1", 0}).value();
+        node.tls_port = listener->local().port;
+        node.tls_listener = io::tls_listener(node.loop, std::move(listener), *node.tls);
+        accept(node);
+        auto second = node.network->listen({"127.0.0.1", 0}).value();
+        node.wss_port = second->local().port;
+        node.http = std::make_unique<http::Server>(
+            node.loop, http::ServerOptions{}, [](http::Request, auto answer) { answer({}); },
+            [&node](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
+                node.door->adopt(std::move(socket));
+            });
+        node.http->serve(io::tls_listener(node.loop, std::move(second), *node.tls));
+    }
+    static void accept(Node& node) {
+        node.tls_listener->accept([&node](Result<std::unique_ptr<io::Socket>> socket) {
+            if (socket.ok()) node.door->adopt(std::move(*socket));
+            accept(node);
+        });
+    }
 
     template <typename Start>
     void wait(Start begin) {
@@ -115,6 +158,7 @@ private:
     }
 
     TemporaryDirectory folder_;
+    const io::TlsIdentity identity_ = io::make_self_signed().value();
     std::uint16_t port_ = 0;
     std::unique_ptr<Node> node_;
 };

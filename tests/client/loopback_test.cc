@@ -207,6 +207,44 @@ TEST(ClientLoopback, ends_a_read_that_waits_when_the_reader_is_closed) {
     reading.join();
 }
 
+TEST(ClientLoopback, speaks_tls_and_websocket) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    for (const bool websocket : {false, true}) {
+        auto client =
+            Client::open({.connection = hub.encrypted_connection_string("homes", websocket),
+                          .tls_ca_pem = hub.ca_pem()})
+                .value();
+        const auto before = client->properties(0);
+        ASSERT_TRUE(before.ok()) << to_string(before.error());
+        auto producer = Producer::open(*client).value();
+        const std::string large(300'000, 'x');
+
+        ASSERT_TRUE(producer->send(large).ok());
+
+        const auto start = Position::after_sequence(before->last_enqueued_sequence_number);
+        auto reader = open_reader(*client, "$Default", 0, start).value();
+        EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{large});
+    }
+}
+
+TEST(ClientLoopback, refuses_a_hub_that_nobody_vouches_for) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    for (const bool websocket : {false, true}) {
+        auto client =
+            Client::open({.connection = hub.encrypted_connection_string("homes", websocket),
+                          .tls_ca_pem = io::make_self_signed()->certificate_pem})
+                .value();
+
+        const auto properties = client->properties();
+
+        ASSERT_FALSE(properties.ok());
+        EXPECT_EQ(properties.error().code, ErrorCode::invalid_argument)
+            << properties.error().detail;
+    }
+}
+
 TEST(ClientLoopback, refuses_options_that_make_no_sense) {
     const std::string good = "amqp://app:key@127.0.0.1:1/homes";
     const auto code = [](ClientOptions options) { return Client::open(options).error().code; };
