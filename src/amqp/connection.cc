@@ -287,14 +287,16 @@ std::uint16_t Connection::free_channel() const {
 
 void Connection::end_session(std::uint16_t remote_channel, const std::optional<Condition>& error) {
     Session* const session = by_remote_.at(remote_channel);
+    if (!session->ended_) {  // it is not the answer to our own end
+        session->ended_ = true;
+        write(session->local_channel_, End{});
+        // Before it is taken off the list: a handler that closes must hear of all links first.
+        session->end_links(error);
+    }
     by_remote_.erase(remote_channel);
     auto node = sessions_.extract(session->local_channel_);
     ended_.push_back(std::move(node.mapped()));
-    if (session->ended_) return;  // the answer to our end
-    session->ended_ = true;
-    write(session->local_channel_, End{});
-    session->end_links(error);
-    handler_.on_end(*session, error);
+    if (!notified_closed_) handler_.on_end(*session, error);
 }
 
 void Connection::send_open() {

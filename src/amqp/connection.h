@@ -73,8 +73,8 @@ public:
     virtual void on_disposition(Link&, const Disposition&) {}
     // The link ends: by the peer, or with its session or connection.
     virtual void on_detach(Link& link, const std::optional<Condition>& error) = 0;
-    // The peer ended the session; its links have been detached. Not called when the connection
-    // ends.
+    // The peer has ended the session, first or after us, and it is destroyed. Its links have been
+    // detached. Not called for sessions that end with the connection.
     virtual void on_end(Session&, const std::optional<Condition>&) {}
     // Nothing more comes in. What is still to go out may be sent.
     virtual void on_closed(const std::optional<Condition>& error) = 0;

@@ -336,6 +336,21 @@ TEST(Connection, survives_handlers_that_close_inside_every_call) {
     }
 }
 
+TEST(Connection, tells_of_all_links_before_it_tells_that_it_is_closed) {
+    // Found by fuzzing: the links of a session that the peer was just ending came after.
+    Server server;
+    server.open().begin();
+    for (std::uint32_t i = 0; i < 3; ++i) server.attach({.handle = i});
+    server.recorder.detach = [&](Link&) { server.engine.close(std::nullopt); };
+    server.recorder.close = [&] { EXPECT_TRUE(server.recorder.links.empty()); };
+
+    server.frame(0, End{});
+
+    EXPECT_EQ(server.recorder.detached.size(), 3u);
+    EXPECT_EQ(server.recorder.closed.size(), 1u);
+    EXPECT_TRUE(server.recorder.ended.empty());
+}
+
 TEST(Connection, survives_a_handler_that_loses_it_while_a_session_is_ended_from_outside) {
     Server server;
     server.open().begin();
