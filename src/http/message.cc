@@ -125,11 +125,11 @@ std::string to_wire(const Response& response, WallTime now, Body body, Afterward
         append_field(wire, "Connection", afterwards == Afterwards::close ? "close" : "keep-alive");
     }
     for (const auto& field : response.fields) append_field(wire, field.name, field.value);
-    for (const auto& [name, value] : security_fields) {
+    for (const auto& usual : security_fields) {
         const bool replaced = std::ranges::any_of(response.fields, [&](const Field& field) {
-            return equal_without_case(field.name, name);
+            return equal_without_case(field.name, usual.first);
         });
-        if (!replaced) append_field(wire, name, value);
+        if (!replaced) append_field(wire, usual.first, usual.second);
     }
     wire += "\r\n";
     if (body == Body::sent && !bare) wire += response.body;

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+#include <openssl/ssl.h>
 
 #include "io/layered_fixture.h"
 #include "io/sim/disk.h"
@@ -235,6 +236,132 @@ TEST_F(TlsTest, tells_the_client_when_the_server_leaves_during_the_handshake) {
     plain_server_.reset();
 
     EXPECT_EQ(read_error(*client_).code, ErrorCode::unavailable);
+}
+
+// A client of OpenSSL's own, without our bounds and rules, over a plain end of the world.
+class RawClient {
+public:
+    RawClient(LayeredSimWorld& world, std::unique_ptr<Socket> plain, int version)
+        : world_(world), plain_(std::move(plain)) {
+        SSL_CTX_set_security_level(context_.get(), 0);
+        SSL_CTX_set_min_proto_version(context_.get(), version);
+        SSL_CTX_set_max_proto_version(context_.get(), version);
+        ssl_.reset(SSL_new(context_.get()));
+        SSL_set_bio(ssl_.get(), BIO_new(BIO_s_mem()), BIO_new(BIO_s_mem()));
+        SSL_set_connect_state(ssl_.get());
+        read();
+    }
+    bool shake_hands() {
+        return world_.run_until([this] {
+            if (failed) return true;
+            const int result = SSL_do_handshake(ssl_.get());
+            failed = result != 1 && SSL_get_error(ssl_.get(), result) != SSL_ERROR_WANT_READ;
+            flush();
+            return result == 1 || failed || ended;
+        }) && !failed &&
+               SSL_is_init_finished(ssl_.get());
+    }
+    SSL* ssl() { return ssl_.get(); }
+    // Writes what OpenSSL has to say.
+    void flush() {
+        char* data = nullptr;
+        const long size = BIO_get_mem_data(SSL_get_wbio(ssl_.get()), &data);
+        if (writing_ || size <= 0) return;
+        writing_ = true;
+        output_.assign(data, static_cast<std::size_t>(size));
+        (void)BIO_reset(SSL_get_wbio(ssl_.get()));
+        plain_->write(as_bytes(output_), [this](Result<> written) {
+            writing_ = false;
+            if (written) flush();
+        });
+    }
+    bool failed = false;
+    bool ended = false;
+
+private:
+    void read() {
+        plain_->read(buffer_, [this](Result<std::size_t> size) {
+            ended = !size || *size == 0;
+            if (ended) return;
+            BIO_write(SSL_get_rbio(ssl_.get()), buffer_.data(), static_cast<int>(*size));
+            read();
+        });
+    }
+    LayeredSimWorld& world_;
+    std::unique_ptr<Socket> plain_;
+    std::unique_ptr<SSL_CTX, decltype(&SSL_CTX_free)> context_{SSL_CTX_new(TLS_client_method()),
+                                                               &SSL_CTX_free};
+    std::unique_ptr<SSL, decltype(&SSL_free)> ssl_{nullptr, &SSL_free};
+    std::vector<std::byte> buffer_ = std::vector<std::byte>(4096);
+    std::string output_;
+    bool writing_ = false;
+};
+
+TEST_F(TlsTest, speaks_1_2_and_1_3_and_nothing_older) {
+    for (const int version : {TLS1_1_VERSION, TLS1_2_VERSION, TLS1_3_VERSION}) {
+        SCOPED_TRACE(version);
+        connect();
+        serve(*context_);
+        read_.reset();
+        server_->read(buffer_, [this](auto size) { read_.emplace(std::move(size)); });
+        RawClient client(world_, std::move(plain_client_), version);
+
+        EXPECT_EQ(client.shake_hands(), version != TLS1_1_VERSION);
+        if (version != TLS1_1_VERSION) continue;
+        ASSERT_TRUE(world_.run_until([this] { return read_.has_value(); }));
+        EXPECT_EQ(read_->error().code, ErrorCode::invalid_argument);
+    }
+}
+
+TEST_F(TlsTest, refuses_to_renegotiate) {
+    serve(*context_);
+    server_->read(buffer_, [this](auto size) { read_.emplace(std::move(size)); });
+    RawClient client(world_, std::move(plain_client_), TLS1_2_VERSION);
+    ASSERT_TRUE(client.shake_hands());
+
+    SSL_renegotiate(client.ssl());
+    int result = 1;
+    const bool answered = world_.run_until([&] {
+        result = SSL_do_handshake(client.ssl());
+        client.flush();
+        return SSL_get_error(client.ssl(), result) != SSL_ERROR_WANT_READ || client.ended;
+    });
+
+    EXPECT_TRUE(answered);
+    EXPECT_NE(result, 1) << "a second handshake went through";
+}
+
+TEST_F(TlsTest, ends_a_stream_of_nothing_but_key_updates) {
+    serve(*context_);
+    server_->read(buffer_, [this](auto size) { read_.emplace(std::move(size)); });
+    RawClient client(world_, std::move(plain_client_), TLS1_3_VERSION);
+    ASSERT_TRUE(client.shake_hands());
+
+    for (int i = 0; i < 100; ++i) {
+        SSL_key_update(client.ssl(), SSL_KEY_UPDATE_NOT_REQUESTED);
+        SSL_do_handshake(client.ssl());
+    }
+    client.flush();
+
+    ASSERT_TRUE(world_.run_until([this] { return read_.has_value(); }));
+    EXPECT_EQ(read_->error().code, ErrorCode::overloaded);
+}
+
+TEST_F(TlsTest, follows_a_few_key_updates) {
+    serve(*context_);
+    server_->read(buffer_, [this](auto size) { read_.emplace(std::move(size)); });
+    RawClient client(world_, std::move(plain_client_), TLS1_3_VERSION);
+    ASSERT_TRUE(client.shake_hands());
+
+    for (int i = 0; i < 10; ++i) {
+        SSL_key_update(client.ssl(), SSL_KEY_UPDATE_REQUESTED);
+        SSL_do_handshake(client.ssl());
+    }
+    SSL_write(client.ssl(), "x", 1);
+    client.flush();
+
+    ASSERT_TRUE(world_.run_until([this] { return read_.has_value(); }));
+    EXPECT_TRUE(*read_) << to_string(read_->error());
 }
 
 TEST(TlsServerContext, refuses_what_is_no_certificate_or_key) {
