@@ -12,8 +12,10 @@ namespace {
 constexpr std::string_view lock_name = "lock";
 constexpr std::string_view hubs_name = "hubs";
 
+// The rules and keys of the door lie beside the catalogue.
 bool is_ours(const std::string& name) {
-    return name == lock_name || name == hubs_name || name == catalogue_file_name ||
+    return name == "keys" || name == "keys.copy" || name == "keys.tmp" || name == "keys.copy.tmp" ||
+           name == lock_name || name == hubs_name || name == catalogue_file_name ||
            name == catalogue_copy_name || name == std::string(catalogue_file_name) + ".tmp" ||
            name == std::string(catalogue_copy_name) + ".tmp" || name == "lost+found";
 }

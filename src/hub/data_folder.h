@@ -2,6 +2,7 @@
 //
 //   lock             held by the process that has the hub open (I10)
 //   catalogue        what there is (hub/catalogue.h), and catalogue.copy
+//   keys             who may do what (door/keys.h), and keys.copy
 //   hubs/<incarnation>/<partition>/   segments of one partition (commitlog/segment.h)
 //
 // A folder that holds anything else is refused before a byte in it is changed.
