@@ -147,7 +147,8 @@ void Peer::drop(amqp::Link& link, const amqp::Condition& why) {
 void Peer::end_our_side() {
     if (our_side_ended_) return;
     our_side_ended_ = true;
-    cut_at_ = context_.loop.clock().now() + context_.times.linger;
+    const Instant latest = context_.loop.clock().now() + context_.times.linger;
+    cut_at_ = std::min(cut_at_.value_or(latest), latest);
     socket_->finish();
     read();
 }

@@ -1,0 +1,272 @@
+#include <gtest/gtest.h>
+
+#include "door/door_fixture.h"
+
+namespace evenkeel::door {
+namespace {
+
+const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
+
+LinkWish with_epoch(std::int64_t epoch, std::string_view name = {}) {
+    LinkWish wish;
+    wish.properties = a_map(
+        {{"com.microsoft:epoch", a_long(epoch)}, {"com.microsoft:receiver-name", a_string(name)}});
+    return wish;
+}
+
+TEST(Attach, to_send_echoes_and_limits) {
+    DoorFixture world;
+    Client& client = world.client();
+
+    const auto plain = client.sender("amqps://hub/EH1/Partitions/0");
+    const auto modest = client.sender("/eh1", {.max_message_bytes = 1000});
+    const auto greedy = client.sender("eh1", {.max_message_bytes = 1 << 30});
+
+    EXPECT_TRUE(plain->is_open());
+    EXPECT_EQ(plain->answer.max_message_bytes, 1u << 20);
+    EXPECT_EQ(modest->answer.max_message_bytes, 1000u);
+    EXPECT_EQ(greedy->answer.max_message_bytes, 1u << 20);
+    EXPECT_EQ(plain->answer.target.address, "amqps://hub/EH1/Partitions/0");
+}
+
+TEST(Attach, to_read_promises_settled_events_and_echoes_the_filter) {
+    DoorFixture world;
+    Client& client = world.client();
+    LinkWish wish;
+    wish.filter = a_filter("amqp.annotation.x-opt-offset > '@latest'");
+
+    const auto link = client.receiver(reading, wish);
+
+    ASSERT_TRUE(link->is_open()) << link->error.description;
+    EXPECT_EQ(link->answer.sender_settle, amqp::SenderSettle::settled);
+    EXPECT_EQ(link->answer.source.filter, wish.filter);
+    EXPECT_EQ(link->answer.max_message_bytes, 0u);
+}
+
+TEST(Attach, that_is_refused_has_no_termini_and_says_why) {
+    DoorFixture world;
+    Client& client = world.client();
+    struct Case {
+        bool sends;
+        const char* address;
+        const char* condition;
+    };
+    for (const Case& each :
+         {Case{true, "none", "amqp:not-found"}, Case{true, "none/Partitions/0", "amqp:not-found"},
+          Case{true, "eh1/Partitions/4", "com.microsoft:argument-out-of-range"},
+          Case{true, "eh1/Partitions/x", "com.microsoft:argument-out-of-range"},
+          Case{true, "eh1/ConsumerGroups/g/Partitions/0", "amqp:not-allowed"},
+          Case{false, "eh1/Partitions/0", "amqp:not-allowed"},
+          Case{false, "eh1", "amqp:not-allowed"},
+          Case{false, "eh1/ConsumerGroups/none/Partitions/0", "amqp:not-found"},
+          Case{false, "eh1/ConsumerGroups/$Default/Partitions/9",
+               "com.microsoft:argument-out-of-range"},
+          Case{false, "eh1/ConsumerGroups/$Default", "com.microsoft:argument-out-of-range"}}) {
+        const auto link = each.sends ? client.sender(each.address) : client.receiver(each.address);
+
+        EXPECT_TRUE(link->detached) << each.address;
+        EXPECT_EQ(link->error.name, each.condition) << each.address;
+        EXPECT_FALSE(each.sends ? link->answer.target.present : link->answer.source.present);
+        EXPECT_NE(link->error.description.find("TrackingId:"), std::string::npos);
+    }
+    EXPECT_FALSE(client.closed);
+}
+
+TEST(Attach, needs_the_right_and_names_it) {
+    DoorFixture world({}, {{"sender", "", other_key, {}, {true, false, false}}});
+    Client& client = world.stranger();
+    const auto put = client.put_token(
+        make_sas("sb://hub/eh1", "sender", other_key, world.now() + 1h), "sb://hub/eh1");
+
+    const auto reader = client.receiver(reading);
+
+    EXPECT_EQ(put.code, 202);
+    EXPECT_TRUE(client.sender("eh1")->is_open());
+    EXPECT_EQ(reader->error.name, "amqp:unauthorized-access");
+    EXPECT_TRUE(reader->error.description.starts_with(
+        "Unauthorized access. 'Listen' claim(s) are required to perform this operation. Resource: "
+        "'sb://hub/eh1/consumergroups/$default/partitions/0'."))
+        << reader->error.description;
+    // What there is, is not told to those who may not know.
+    EXPECT_EQ(client.sender("none")->error.name, "amqp:unauthorized-access");
+}
+
+TEST(Attach, starts_where_the_rules_of_positions_say) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto at = [&](std::string_view filter) {
+        LinkWish wish;
+        wish.filter = a_filter(filter);
+        return client.receiver(reading, wish);
+    };
+    const auto empty = at("amqp.annotation.x-opt-offset > '0'");
+    EXPECT_EQ(empty->error.name, "com.microsoft:argument-error");
+    EXPECT_TRUE(empty->error.description.starts_with(
+        "The supplied offset '0' is invalid. The last offset in the system is '-1'"));
+    EXPECT_TRUE(at("amqp.annotation.x-opt-sequence-number >= '-1'")->is_open());
+    client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("0"), a_data("1"), a_data("2")}),
+                amqp::batch_format);
+
+    const auto texts = [&](std::string_view filter) {
+        const auto link = at(filter);
+        client.run_for(200ms);
+        EXPECT_TRUE(link->is_open()) << filter << " " << link->error.description;
+        auto got = link->texts();
+        link->link->detach(std::nullopt);
+        client.flush();
+        client.run_for(50ms);
+        return got;
+    };
+    using Texts = std::vector<std::string>;
+    EXPECT_EQ(texts("amqp.annotation.x-opt-offset >= '-1'"), (Texts{"0", "1", "2"}));
+    EXPECT_EQ(texts("amqp.annotation.x-opt-offset > '0'"), (Texts{"1", "2"}));
+    EXPECT_EQ(texts("amqp.annotation.x-opt-sequence-number > '1'"), (Texts{"2"}));
+    EXPECT_EQ(texts("amqp.annotation.x-opt-sequence-number >= '1'"), (Texts{"1", "2"}));
+    EXPECT_EQ(texts("amqp.annotation.x-opt-sequence-number > '2'"), Texts{});
+    EXPECT_EQ(texts("amqp.annotation.x-opt-enqueued-time > '0'"), (Texts{"0", "1", "2"}));
+    EXPECT_EQ(texts("amqp.annotation.x-opt-enqueued-time > '9223372036854775807'"), Texts{});
+    EXPECT_EQ(texts("amqp.annotation.x-opt-offset > '@latest'"), Texts{});
+    const auto beyond = at("amqp.annotation.x-opt-sequence-number > '3'");
+    EXPECT_TRUE(beyond->error.description.starts_with(
+        "The supplied sequence number '3' is invalid. The last sequence number in the system is "
+        "'2'"));
+    EXPECT_EQ(at("nonsense")->error.name, "com.microsoft:argument-error");
+}
+
+TEST(OwnerLevel, higher_and_equal_displace_lower_and_none_are_refused) {
+    DoorFixture world;
+    Client& client = world.client();
+    Client& other = world.client();
+    const auto none = client.receiver(reading);
+    const auto first = client.receiver(reading, with_epoch(1, "one"));
+    EXPECT_EQ(none->error.name, "amqp:link:stolen");
+
+    const auto equal = other.receiver(reading, with_epoch(1, "two"));
+    client.run_for(50ms);
+
+    EXPECT_TRUE(equal->is_open());
+    EXPECT_EQ(first->error.name, "amqp:link:stolen");
+    EXPECT_TRUE(first->error.description.starts_with(
+        "New receiver 'two' with higher epoch of '1' is created hence current receiver 'one' with "
+        "epoch '1' is getting disconnected. If you are recreating the receiver, make sure a higher "
+        "epoch is used."));
+    const auto lower = client.receiver(reading, with_epoch(0, "three"));
+    EXPECT_EQ(lower->error.name, "amqp:link:stolen");
+    EXPECT_TRUE(lower->error.description.starts_with(
+        "Receiver 'two' with a higher epoch '1' already exists. Receiver 'three' with epoch 0 "
+        "cannot be created."));
+    const auto without = client.receiver(reading);
+    EXPECT_EQ(without->error.name, "amqp:link:stolen");
+    EXPECT_TRUE(without->error.description.starts_with(
+        "At least one receiver for the endpoint is created with epoch of '1'"));
+    EXPECT_EQ(client.receiver(reading, with_epoch(-1))->error.name,
+              "com.microsoft:argument-out-of-range");
+}
+
+TEST(OwnerLevel, is_forgotten_when_its_link_or_connection_ends) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto high = client.receiver(reading, with_epoch(9));
+    high->link->detach(std::nullopt);
+    client.flush();
+    client.run_for(50ms);
+    EXPECT_TRUE(client.receiver(reading, with_epoch(5))->is_open());
+
+    client.socket->close();
+    client.run_for(1s);
+
+    EXPECT_TRUE(world.client().receiver(reading)->is_open());
+}
+
+TEST(OwnerLevel, none_allows_five_readers_and_names_them_to_the_sixth) {
+    DoorFixture world;
+    Client& client = world.client();
+    std::vector<ClientLinkRef> readers;
+    for (int i = 0; i < 5; ++i) {
+        LinkWish wish;
+        wish.properties =
+            a_map({{i % 2 == 0 ? "com.microsoft:receiver-name" : "com.microsoft.com:receiver-name",
+                    a_string("r" + std::to_string(i))}});
+        readers.push_back(client.receiver(reading, wish));
+        EXPECT_TRUE(readers.back()->is_open());
+    }
+    const auto sixth = client.receiver(reading);
+    EXPECT_EQ(sixth->error.name, "amqp:resource-limit-exceeded");
+    EXPECT_TRUE(sixth->error.description.starts_with(
+        "Exceeded the maximum number of allowed receivers per partition in a consumer group which "
+        "is 5. List of connected receivers - r0, r1, r2, r3, r4"));
+
+    readers[2]->link->detach(std::nullopt);
+    client.flush();
+    client.run_for(50ms);
+
+    EXPECT_TRUE(client.receiver(reading)->is_open());
+}
+
+TEST(OwnerLevel, storm_of_equal_epochs_ends_with_exactly_one) {
+    DoorFixture world;
+    std::vector<ClientLinkRef> readers;
+    for (int i = 0; i < 20; ++i) readers.push_back(world.client().receiver(reading, with_epoch(0)));
+    world.scheduler.run_for(1s);
+
+    int open = 0;
+    for (const auto& reader : readers) open += reader->is_open() ? 1 : 0;
+    EXPECT_EQ(open, 1);
+    EXPECT_TRUE(readers.back()->is_open());
+}
+
+LinkWish idempotent(std::optional<std::int64_t> id, std::int64_t epoch = 0,
+                    std::int64_t sequence = 0) {
+    LinkWish wish;
+    wish.desired = {"com.microsoft:idempotent-producer"};
+    if (id) {
+        wish.properties = a_map({{"com.microsoft:producer-id", a_long(*id)},
+                                 {"com.microsoft:producer-epoch", a_long(epoch)},
+                                 {"com.microsoft:producer-sequence-number", a_long(sequence)}});
+    }
+    return wish;
+}
+Buffer stamped(std::int64_t id, std::int64_t epoch, std::int64_t sequence) {
+    Buffer event;
+    append_section(event, amqp::descriptor::message_annotations,
+                   a_map({{"com.microsoft:producer-id", a_long(id)},
+                          {"com.microsoft:producer-epoch", a_long(epoch)},
+                          {"com.microsoft:producer-sequence-number", a_long(sequence)}}));
+    const Buffer data = a_data("x");
+    event.insert(event.end(), data.begin(), data.end());
+    return event;
+}
+
+TEST(IdempotentProducer, gets_a_state_refuses_replays_and_gives_way_to_a_higher_epoch) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0", idempotent(std::nullopt));
+    ASSERT_TRUE(link->is_open()) << link->error.description;
+    EXPECT_EQ(link->answer.offered_capabilities,
+              std::vector<std::string>{"com.microsoft:idempotent-producer"});
+    const ByteView properties = link->answer.properties;
+    const auto id = amqp::integer_in(properties, "com.microsoft:producer-id").value_or(-1);
+    EXPECT_EQ(amqp::integer_in(properties, "com.microsoft:producer-epoch"), 0);
+    EXPECT_EQ(amqp::integer_in(properties, "com.microsoft:producer-sequence-number"), 0);
+
+    EXPECT_EQ(
+        client.outcome(link, a_batch({stamped(id, 0, 1), stamped(id, 0, 2)}), amqp::batch_format),
+        "");
+    const auto replay = client.send(link, stamped(id, 0, 2));
+    EXPECT_EQ(replay.error->name, "com.microsoft:out-of-order-sequence");
+    EXPECT_NE(replay.error->description.find("old sequence"), std::string::npos);
+    EXPECT_EQ(client.outcome(link, stamped(id, 0, 3)), "");
+    const auto next = client.sender("eh1/Partitions/0", idempotent(id, 1, 3));
+    EXPECT_TRUE(next->is_open());
+    const auto stale = client.send(link, stamped(id, 0, 4));
+    EXPECT_EQ(stale.error->name, "com.microsoft:producer-epoch-stolen");
+    EXPECT_NE(stale.error->description.find("Received:0 Current:1"), std::string::npos);
+    EXPECT_EQ(client.outcome(next, stamped(id, 1, 4)), "");
+    EXPECT_EQ(world.stored("eh1", 0), 4u);
+    const auto negative = client.sender("eh1/Partitions/0", idempotent(-1));
+    EXPECT_EQ(negative->error.name, "com.microsoft:argument-out-of-range");
+    EXPECT_EQ(client.sender("eh1", idempotent(std::nullopt))->error.name, "amqp:not-allowed");
+}
+
+}  // namespace
+}  // namespace evenkeel::door

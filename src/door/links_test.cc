@@ -1,0 +1,209 @@
+#include "door/links.h"
+
+#include <gtest/gtest.h>
+
+#include "door/door_fixture.h"
+
+namespace evenkeel::door {
+namespace {
+
+const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
+
+TEST(Ingest, stores_single_events_and_batches_and_settles_when_durable) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    std::vector<Buffer> many;
+    for (int i = 0; i < 1000; ++i) many.push_back(a_data(std::to_string(i)));
+    world.disk_0.set_latency(50ms, 50ms);
+
+    const auto id = client.start_send(link, a_data("x"));
+    client.run_for(20ms);
+    EXPECT_FALSE(client.outcomes.contains(id));
+    EXPECT_TRUE(client.wait([&] { return client.outcomes.contains(id); }));
+    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
+    EXPECT_EQ(client.outcome(link, {}, amqp::batch_format), "");
+
+    EXPECT_EQ(world.stored("eh1", 0), 1001u);
+}
+
+TEST(Ingest, sends_a_key_where_the_service_does_and_takes_turns_without_one) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+
+    EXPECT_EQ(
+        client.outcome(link, a_batch({a_data("1"), a_data("2")}, "alphabet"), amqp::batch_format),
+        "");
+    EXPECT_EQ(world.stored("eh1", 2), 2u);  // as the table of known keys has it
+    for (int i = 0; i < 8; ++i) client.send(link, a_data("turn"));
+    for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(world.stored("eh1", i), i == 2 ? 4u : 2u);
+    EXPECT_EQ(
+        client.outcome(link, a_batch({a_data("1")}, std::string(200, 'k')), amqp::batch_format),
+        "com.microsoft:argument-error");
+}
+
+TEST(Ingest, takes_the_largest_message_and_refuses_one_byte_more) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0", {.max_message_bytes = 10'000});
+    const std::size_t overhead = a_data(std::string(9'000, 'x')).size() - 9'000;
+
+    EXPECT_EQ(client.outcome(link, a_data(std::string(10'000 - overhead, 'x'))), "");
+    const auto over = client.send(link, a_data(std::string(10'001 - overhead, 'x')));
+
+    ASSERT_TRUE(over.error);
+    EXPECT_EQ(over.error->name, "amqp:link:message-size-exceeded");
+    EXPECT_NE(over.error->description.find("size:10001 bytes) exceeds the limit (10000 bytes)"),
+              std::string::npos)
+        << over.error->description;
+    EXPECT_EQ(client.outcome(link, a_data("the link goes on")), "");
+    EXPECT_EQ(world.stored("eh1", 0), 2u);
+}
+
+TEST(Ingest, takes_a_megabyte_in_many_frames) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    const auto reader = client.receiver(reading);
+    const std::string body(1'000'000, 'b');
+
+    EXPECT_EQ(client.outcome(link, a_data(body)), "");
+    EXPECT_TRUE(client.wait([&] { return !reader->messages.empty(); }));
+
+    EXPECT_EQ(reader->messages[0].text(), body);
+}
+
+TEST(Ingest, rejects_what_is_malformed_and_stores_nothing_of_it) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+
+    EXPECT_EQ(client.outcome(link, a_batch({a_data("good"), Buffer(4, std::byte{0xff})}),
+                             amqp::batch_format),
+              "amqp:decode-error");
+    EXPECT_EQ(client.outcome(link, Buffer(4, std::byte{0xff})), "amqp:decode-error");
+    EXPECT_EQ(client.outcome(link, a_data("x")), "");
+
+    EXPECT_EQ(world.stored("eh1", 0), 1u);
+}
+
+TEST(Ingest, says_server_busy_while_the_namespace_is_over_its_limit) {
+    DoorFixture world({.throttle = {.events_per_second = 10}});
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    std::vector<Buffer> many(25, a_data("x"));
+
+    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
+    EXPECT_EQ(client.outcome(link, a_data("x")), "com.microsoft:server-busy");
+    client.run_for(4s);
+    EXPECT_EQ(client.outcome(link, a_data("x")), "");
+}
+
+TEST(Ingest, rejects_when_the_hub_has_gone_and_readers_are_told) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    const auto reader = client.receiver(reading);
+
+    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
+    client.run_for(100ms);
+
+    EXPECT_EQ(client.outcome(link, a_data("x")), "amqp:not-found");
+    EXPECT_TRUE(reader->detached);
+    EXPECT_EQ(reader->error.name, "amqp:not-found");
+}
+
+TEST(Outflow, delivers_settled_with_format_and_annotations_within_fifty_milliseconds) {
+    DoorFixture world;
+    Client& client = world.client();
+    LinkWish wish;
+    wish.filter = a_filter("amqp.annotation.x-opt-offset > '@latest'");
+    const auto reader = client.receiver(reading, wish);
+    client.run_for(1s);
+
+    client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("body")}, "key"),
+                amqp::batch_format);
+    client.run_for(50ms);
+
+    ASSERT_EQ(reader->messages.size(), 1u);
+    const Message& message = reader->messages[0];
+    EXPECT_TRUE(message.settled);
+    EXPECT_EQ(message.format, 0u);
+    EXPECT_EQ(message.number("x-opt-sequence-number"), 0);
+    EXPECT_EQ(message.annotation("x-opt-offset"), "0");
+    EXPECT_EQ(message.annotation("x-opt-partition-key"), "key");
+    EXPECT_TRUE(message.section(amqp::descriptor::delivery_annotations).empty());
+    EXPECT_EQ(message.text(), "body");
+}
+
+TEST(Outflow, adds_the_runtime_metric_when_asked) {
+    DoorFixture world;
+    Client& client = world.client();
+    client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("1"), a_data("2")}),
+                amqp::batch_format);
+
+    const auto reader =
+        client.receiver(reading, {.desired = {"com.microsoft:enable-receiver-runtime-metric"}});
+    EXPECT_TRUE(client.wait([&] { return reader->messages.size() == 2; }));
+
+    EXPECT_EQ(reader->answer.offered_capabilities.size(), 1u);
+    EXPECT_EQ(amqp::integer_in(reader->messages[0].section(amqp::descriptor::delivery_annotations),
+                               "last_enqueued_sequence_number"),
+              1);
+}
+
+TEST(Outflow, never_sends_more_than_the_credit) {
+    DoorFixture world;
+    Client& client = world.client();
+    std::vector<Buffer> many(20, a_data("x"));
+    client.send(client.sender("eh1/Partitions/0"), a_batch(many), amqp::batch_format);
+    const auto reader = client.receiver(reading, {.credit = 0});
+    const auto after = [&](std::uint32_t credit) {
+        reader->link->grant(credit);
+        client.flush();
+        client.run_for(200ms);
+        return reader->messages.size();
+    };
+
+    client.run_for(200ms);
+    EXPECT_EQ(reader->messages.size(), 0u);
+    EXPECT_EQ(after(1), 1u);
+    EXPECT_EQ(after(7), 8u);
+    EXPECT_EQ(after(1000), 20u);
+}
+
+TEST(Outflow, serves_two_groups_independently) {
+    DoorFixture world;
+    world.wait([&](hub::Namespace::Done done) {
+        world.hubs->create_group("eh1", "other", std::move(done));
+    });
+    Client& client = world.client();
+    client.send(client.sender("eh1/Partitions/0"), a_data("x"));
+
+    const auto one = client.receiver(reading);
+    const auto two = client.receiver("eh1/ConsumerGroups/OTHER/Partitions/0");
+
+    EXPECT_TRUE(client.wait([&] { return one->messages.size() + two->messages.size() == 2; }));
+}
+
+TEST(Outflow, of_a_client_that_does_not_read_does_not_slow_others) {
+    DoorFixture world;
+    Client& slow = world.client();
+    const auto stuck = slow.receiver(reading, {.credit = 100'000});
+    slow.run_for(1s);
+    slow.reads = false;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    const auto reader = client.receiver(reading);
+
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(client.outcome(link, a_data(std::string(50'000, 'x'))), "");
+    }
+
+    EXPECT_TRUE(client.wait([&] { return reader->messages.size() == 100; }));
+    EXPECT_LT(stuck->messages.size(), 100u);
+}
+
+}  // namespace
+}  // namespace evenkeel::door

@@ -1,0 +1,82 @@
+#include "door/producers.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::door {
+namespace {
+
+const ProducerPlace place{{}, {0}};
+
+TEST(Producers, begin_at_zero_with_an_id_of_their_own) {
+    Producers producers;
+    ProducerState first;
+    ProducerState second;
+
+    EXPECT_FALSE(producers.attach(place, {}, first));
+    EXPECT_FALSE(producers.attach(place, {}, second));
+
+    EXPECT_NE(first.id, second.id);
+    EXPECT_GE(first.id, 0);
+    EXPECT_EQ(first.sequence, 0);
+}
+
+TEST(Producers, get_their_last_number_back) {
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, 0}, state));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 5));
+
+    EXPECT_FALSE(producers.attach(place, {7, std::nullopt, std::nullopt}, state));
+
+    EXPECT_EQ(state, (ProducerState{7, 0, 5}));
+}
+
+TEST(Producers, may_send_again_what_was_not_stored) {
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, 0}, state));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 2));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 3}, 2));
+
+    producers.take_back(place, {7, 0, 1});
+    producers.take_back(place, {7, 0, 3});
+
+    EXPECT_TRUE(producers.admit(place, {7, 0, 3}, 2));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 2));
+}
+
+TEST(Producers, count_on_from_zero_behind_the_largest_number) {
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, std::numeric_limits<std::int32_t>::max()}, state));
+
+    EXPECT_FALSE(producers.admit(place, {7, 0, 0}, 1));
+}
+
+TEST(Producers, are_apart_in_each_partition_and_bounded_in_all) {
+    Producers producers;
+    ProducerState state;
+    for (std::int64_t id = 0; id < 100'010; ++id) {
+        EXPECT_FALSE(producers.attach({{}, {1}}, {id, 0, 0}, state));
+    }
+
+    EXPECT_EQ(producers.size(), Producers::producers_max);
+    EXPECT_FALSE(producers.attach(place, {7, 0, 3}, state));
+    EXPECT_TRUE(producers.admit({{}, {2}}, {7, 0, 4}, 1));
+}
+
+TEST(Producers, with_a_stale_epoch_are_refused_at_attach_too) {
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 2, 0}, state));
+
+    const auto why = producers.attach(place, {7, 1, 0}, state);
+
+    ASSERT_TRUE(why);
+    EXPECT_EQ(why->name, "com.microsoft:producer-epoch-stolen");
+}
+
+}  // namespace
+}  // namespace evenkeel::door
