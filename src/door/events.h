@@ -13,7 +13,7 @@
 
 #include "amqp/codec.h"
 #include "base/result.h"
-#include "commitlog/log.h"
+#include "hub/partition.h"
 
 namespace evenkeel::door {
 

@@ -7,7 +7,6 @@
 #include <string>
 
 #include "amqp/link.h"
-#include "commitlog/read.h"
 #include "door/access.h"
 #include "door/address.h"
 #include "door/events.h"

@@ -173,6 +173,32 @@ TEST(Outflow, never_sends_more_than_the_credit) {
     EXPECT_EQ(after(1000), 20u);
 }
 
+TEST(Outflow, gives_all_credit_back_when_drained_while_it_waits_for_events) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto reader = client.receiver(reading);  // waits, with credit
+    client.run_for(100ms);
+    amqp::Flow drain;
+    drain.next_incoming_id = 2;  // one reply of $cbs came
+    drain.incoming_window = drain.outgoing_window = 1000;
+    drain.handle = 2;  // behind the two of $cbs
+    drain.delivery_count = 0;
+    drain.link_credit = 1000;
+    drain.drain = true;
+    Buffer frame(8);
+    amqp::encode(drain, frame);
+    frame[3] = static_cast<std::byte>(frame.size());
+    frame[4] = std::byte{2};
+
+    client.write_raw(as_text(frame));
+    client.run_for(100ms);
+    client.send(client.sender("eh1/Partitions/0"), a_data("x"));
+    client.run_for(1s);
+
+    EXPECT_TRUE(reader->is_open());
+    EXPECT_EQ(reader->messages.size(), 0u);
+}
+
 TEST(Outflow, serves_two_groups_independently) {
     DoorFixture world;
     world.wait([&](hub::Namespace::Done done) {

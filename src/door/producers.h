@@ -16,8 +16,8 @@
 
 #include "amqp/performatives.h"
 #include "base/ids.h"
-#include "commitlog/record.h"
 #include "door/events.h"
+#include "hub/catalogue.h"
 
 namespace evenkeel::door {
 
