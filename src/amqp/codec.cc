@@ -35,8 +35,6 @@ constexpr std::pair<std::string_view, std::uint64_t> names[] = {
     {"amqp:target:list", 0x29},
     {"amqp:sasl-mechanisms:list", 0x40},
     {"amqp:sasl-init:list", 0x41},
-    {"amqp:sasl-challenge:list", 0x42},
-    {"amqp:sasl-response:list", 0x43},
     {"amqp:sasl-outcome:list", 0x44},
     {"amqp:header:list", 0x70},
     {"amqp:delivery-annotations:map", 0x71},
@@ -308,7 +306,9 @@ std::optional<std::int64_t> Decoder::integer() {
         case code::small_ulong: value = big_endian<std::uint8_t>(); break;
         case code::byte:
         case code::small_int:
-        case code::small_long: value = static_cast<std::int8_t>(big_endian<std::uint8_t>()); break;
+        case code::small_long:  // the sign bit counts -128
+            value = std::int64_t{big_endian<std::uint8_t>() ^ 0x80} - 0x80;
+            break;
         case code::ushort: value = big_endian<std::uint16_t>(); break;
         case code::short_: value = static_cast<std::int16_t>(big_endian<std::uint16_t>()); break;
         case code::uint: value = big_endian<std::uint32_t>(); break;

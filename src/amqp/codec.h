@@ -16,6 +16,9 @@
 
 namespace evenkeel::amqp {
 
+// NOLINTBEGIN(readability-identifier-naming): the types have AMQP's names, some of them C++'s
+// words.
+
 // Format codes (AMQP 1.0 part 1, 1.6).
 namespace code {
 inline constexpr std::uint8_t described = 0x00, null = 0x40, boolean_true = 0x41,
@@ -86,6 +89,8 @@ private:
 
     Buffer& to_;
 };
+
+// NOLINTEND(readability-identifier-naming)
 
 class Decoder {
 public:

@@ -399,17 +399,17 @@ Instant Connection::tick(Instant now) {
 }
 
 Session& Connection::begin() {
-    EK_CHECK(state_ == State::open, "sessions are begun on an open connection");
     const std::uint16_t local = free_channel();
     auto* const session = new Session(*this, local);
     sessions_[local].reset(session);
+    session->ended_ = state_ != State::open;
+    if (session->ended_) return *session;
     write(local, Begin{std::nullopt, session->next_outgoing_id_, session->incoming_window_,
                        options_.session_window, options_.handle_max});
     return *session;
 }
 
 Link& Connection::attach(Session& session, Attach attach) {
-    EK_CHECK(!session.ended_ && state_ == State::open, "links are attached to a living session");
     Link& link = session.add_link(attach.role);
     link.ours_ = true;
     link.local_name_ = attach.name;
@@ -421,7 +421,11 @@ Link& Connection::attach(Session& session, Attach attach) {
     }
     link.limit_bytes_ =
         attach.max_message_bytes ? attach.max_message_bytes : options_.max_message_bytes;
-    write(session.local_channel_, attach);
+    if (session.ended_) {
+        link.state_ = Link::State::detaching;
+    } else {
+        write(session.local_channel_, attach);
+    }
     return link;
 }
 

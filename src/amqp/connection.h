@@ -103,7 +103,8 @@ public:
     // Ends all links, sessions and the connection, saying why.
     void close(const std::optional<Condition>& error);
 
-    // A client's, between on_open() and on_closed(), and on a session that is not ended.
+    // A client's, between on_open() and on_closed(). Otherwise the session is born ended; a link of
+    // an ended session is never attached, and not heard of.
     Session& begin();
     Link& attach(Session& session, Attach attach);
 

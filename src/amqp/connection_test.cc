@@ -351,6 +351,30 @@ TEST(Connection, tells_of_all_links_before_it_tells_that_it_is_closed) {
     EXPECT_TRUE(server.recorder.ended.empty());
 }
 
+TEST(Connection, that_the_peer_has_closed_takes_late_sessions_and_links_in_good_part) {
+    Pair pair(1);
+    Session& session = pair.session();
+    pair.run();
+    pair.at_client.attach = [](Link&) {};
+    Link& link = pair.client.attach(session, an_attach({}));
+    pair.run();
+    pair.at_client.detach = [&](Link& gone) {
+        EXPECT_FALSE(pair.client.attach(gone.session(), an_attach({})).can_send());
+    };
+    pair.server.close(std::nullopt);
+    pair.run();
+    EXPECT_TRUE(pair.at_client.links.empty()) << &link;
+
+    Session& late = pair.client.begin();
+    Link& never = pair.client.attach(late, an_attach({}));
+    never.detach(std::nullopt);
+    late.end(std::nullopt);
+    pair.client.tick(pair.now);
+
+    EXPECT_TRUE(late.is_ended());
+    EXPECT_EQ(pair.client.output_bytes(), 0u);
+}
+
 TEST(Connection, survives_a_handler_that_loses_it_while_a_session_is_ended_from_outside) {
     Server server;
     server.open().begin();

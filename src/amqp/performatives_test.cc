@@ -327,7 +327,7 @@ TEST(Performatives, are_refused_if_malformed) {
     // Each field of each performative as something that it never is: a float.
     const Buffer a_float{std::byte{0x72}, std::byte{}, std::byte{}, std::byte{}, std::byte{}};
     Fields fields = fields_of(encoded(an_attach()));
-    for (const std::size_t i : {0, 1, 2, 3, 4, 5, 6, 9, 10, 11, 12, 13}) {
+    for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 9u, 10u, 11u, 12u, 13u}) {
         Fields wrong = fields;
         wrong.elements[i] = a_float;
         EXPECT_TRUE(is_refused(bytes_of(wrong))) << i;
