@@ -8,7 +8,8 @@
 // send() is acknowledged when the hub has stored the events. What a hub refuses for a while (busy,
 // restarting, out of reach) is sent again. A connection that is lost between a batch and its
 // acknowledgement leaves open whether the batch was stored; it is sent again, so its events may be
-// stored twice. Neither our hub nor Azure's public service removes such repeats yet.
+// stored twice. A hub can refuse such repeats only from producers that number their events, which
+// this one does not do yet.
 #pragma once
 
 #include <cstddef>
