@@ -237,7 +237,8 @@ public:
     // Requests to $cbs or $management, over a pair of links that is made when first needed.
     Reply request(const std::string& node, const Buffer& properties, std::string_view body = {},
                   Buffer message_id = a_string("request 1")) {
-        auto& [to, from] = nodes_[node];
+        ClientLinkRef& to = nodes_[node].first;
+        ClientLinkRef& from = nodes_[node].second;
         if (!to || to->detached) to = sender(node);
         if (!from || from->detached) from = receiver(node);
         const std::size_t before = from->messages.size();
