@@ -190,6 +190,26 @@ json::object partition_json(hub::Partition& partition) {
     return object;
 }
 
+// Calls `done` when the last one is done, with the first error if there was one.
+void purge_all(const std::vector<commitlog::Log*>& logs, SequenceNumber first_kept,
+               Callback<void(Result<>)> done) {
+    // Each log answers when it likes, so what they have in common belongs to the last of them.
+    struct Progress {
+        Callback<void(Result<>)> done;
+        std::size_t left = 0;
+        Result<> result = {};
+    };
+    auto progress = std::make_shared<Progress>();
+    progress->done = std::move(done);
+    progress->left = logs.size();
+    for (commitlog::Log* log : logs) {
+        log->purge(first_kept, [progress](Result<> purged) {
+            if (!purged.ok() && progress->result.ok()) progress->result = std::move(purged);
+            if (--progress->left == 0) progress->done(std::move(progress->result));
+        });
+    }
+}
+
 // The name is decoded already, and is its own path.
 Entity entity_of(const std::string& name) {
     return {hub::folded(name), hub::folded(name)};
@@ -216,16 +236,16 @@ int status_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::invalid_argument: return 400;
         case ErrorCode::not_found: return 404;
-        case ErrorCode::already_exists: return 409;
-        case ErrorCode::unsupported: return 501;
-        case ErrorCode::conflict: return 409;
+        case ErrorCode::already_exists:
+        case ErrorCode::conflict:
         case ErrorCode::fenced: return 409;
-        case ErrorCode::overloaded: return 503;
-        case ErrorCode::unavailable: return 503;
-        case ErrorCode::timed_out: return 504;
+        case ErrorCode::unsupported: return 501;
+        case ErrorCode::overloaded:
+        case ErrorCode::unavailable:
         case ErrorCode::cancelled: return 503;
-        case ErrorCode::handler_failed: return 500;
-        case ErrorCode::corrupt: return 500;
+        case ErrorCode::timed_out: return 504;
+        case ErrorCode::handler_failed:
+        case ErrorCode::corrupt: break;
     }
     return 500;
 }
@@ -430,8 +450,7 @@ void Admin::create_group(const Call& call, Answer answer) {
                        }));
 }
 
-// Of one partition or of all; up to a sequence number or everything. Answered when the last one is
-// done, with the first error if there was one.
+// Of one partition or of all; up to a sequence number or everything.
 void Admin::purge(const Call& call, Answer answer) {
     auto members = Members::parse(call.request.body);
     if (!members.ok()) return answer(error_of(members.error()));
@@ -456,20 +475,8 @@ void Admin::purge(const Call& call, Answer answer) {
     if (logs.empty()) {
         return answer(error_response(404, "not_found", "there is no such partition"));
     }
-    struct Progress {
-        Callback<void(Result<>)> done;
-        std::size_t left;
-        Result<> result;
-    };
-    // Each log answers when it likes, so what they have in common belongs to the last of them.
-    auto progress = std::make_shared<Progress>(
-        Progress{then(std::move(answer), [] { return Response{.status = 204}; }), logs.size(), {}});
-    for (commitlog::Log* log : logs) {
-        log->purge({before->value_or(number_max)}, [progress](Result<> purged) {
-            if (!purged.ok() && progress->result.ok()) progress->result = std::move(purged);
-            if (--progress->left == 0) progress->done(std::move(progress->result));
-        });
-    }
+    const SequenceNumber first_kept{before->value_or(number_max)};
+    purge_all(logs, first_kept, then(std::move(answer), [] { return Response{.status = 204}; }));
 }
 
 Callback<void(Result<>)> Admin::then(Answer answer, Callback<Response()> success) const {

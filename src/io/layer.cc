@@ -146,7 +146,7 @@ private:
     void write_wire() {
         if (!output_.empty()) {
             writing_ = true;
-            inner_->write(output_, [this](Result<> result) { wire_written(result); });
+            inner_->write(output_, [this](const Result<>& result) { wire_written(result); });
         } else if (end_sent_ && layer_->is_finished() && !wire_finished_) {
             wire_finished_ = true;
             inner_->finish();
