@@ -35,7 +35,7 @@ public:
         // Only read, line by line: the seam for durable files is not needed here.
         file_ = options_.file == "-"
                     ? stdin
-                    : std::fopen(options_.file.c_str(), "r");  // tidy: allow files: only read
+                    : std::fopen(options_.file.c_str(), "r");  // tidy: allow file: only read
         if (!file_) {
             return Error{ErrorCode::not_found,
                          fmt::format("'{}' cannot be read; name a file, or - for standard input",

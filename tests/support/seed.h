@@ -1,5 +1,5 @@
-// The seed of a test's chance: EVENKEEL_SEED if it is set, a fresh one otherwise. It is printed when
-// first asked for, so that a failure can be run again: EVENKEEL_SEED=7741 ./test NAME
+// The seed of a test's chance: EVENKEEL_SEED if it is set, a fresh one otherwise. It is printed
+// when first asked for, so that a failure can be run again: EVENKEEL_SEED=7741 ./test NAME
 #pragma once
 
 #include <cstdint>
