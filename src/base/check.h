@@ -9,8 +9,8 @@ namespace evenkeel {
 
 }  // namespace evenkeel
 
-#define EK_CHECK(condition, why)                                                     \
-    do {                                                                             \
-        if (!(condition)) [[unlikely]]                                               \
-            ::evenkeel::check_failed(#condition, why, __FILE__, __LINE__);           \
+#define EK_CHECK(condition, why)                                           \
+    do {                                                                   \
+        if (!(condition)) [[unlikely]]                                     \
+            ::evenkeel::check_failed(#condition, why, __FILE__, __LINE__); \
     } while (false)

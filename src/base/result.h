@@ -7,10 +7,10 @@
 #define EK_CONCAT(a, b) EK_CONCAT_(a, b)
 
 // Returns the expression's error to our caller, if it has one.
-#define EK_TRY(expression)                                             \
-    do {                                                               \
-        auto&& ek_result_ = (expression);                              \
-        if (!ek_result_.ok()) return std::move(ek_result_).error();    \
+#define EK_TRY(expression)                                          \
+    do {                                                            \
+        auto&& ek_result_ = (expression);                           \
+        if (!ek_result_.ok()) return std::move(ek_result_).error(); \
     } while (false)
 
 // The same, and binds the value: EK_TRY_ASSIGN(const auto first, log.append(batch));

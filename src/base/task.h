@@ -22,9 +22,9 @@ public:
     Callback(std::nullptr_t) {}
 
     template <typename F>
-        requires(!std::is_same_v<std::remove_cvref_t<F>, Callback> &&
-                 std::is_invocable_r_v<R, std::remove_cvref_t<F>&, Arguments...>)
-    Callback(F&& function) {
+    requires(!std::is_same_v<std::remove_cvref_t<F>, Callback> &&
+             std::is_invocable_r_v<R, std::remove_cvref_t<F>&, Arguments...>)
+        Callback(F&& function) {
         using Function = std::remove_cvref_t<F>;
         if constexpr (fits<Function>) {
             new (storage_) Function(std::forward<F>(function));

@@ -234,13 +234,11 @@ void Connection::deliver(int from) {
 void Connection::receive(int to, Message& message) {
     End& end = ends_[to];
     switch (message.kind) {
-        case Kind::open:
-            return open_arrived();
+        case Kind::open: return open_arrived();
         case Kind::accepted:
             if (end.closed || end.broken != Broken::no) return send(to, {.kind = Kind::reset});
             return wake_connect();
-        case Kind::refused:
-            return break_end(to, Broken::refused);
+        case Kind::refused: return break_end(to, Broken::refused);
         case Kind::data:
             if (end.broken != Broken::no) return;
             if (end.closed) return send(to, {.kind = Kind::reset});
@@ -251,11 +249,8 @@ void Connection::receive(int to, Message& message) {
             EK_CHECK(message.size <= end.in_pipe, "N1: more was read than sent");
             end.in_pipe -= message.size;
             return pump(to);
-        case Kind::finished:
-            end.peer_finished = true;
-            return wake_reader(to);
-        case Kind::reset:
-            return break_end(to, Broken::reset);
+        case Kind::finished: end.peer_finished = true; return wake_reader(to);
+        case Kind::reset: return break_end(to, Broken::reset);
     }
 }
 
@@ -378,13 +373,11 @@ Error Connection::broken_error(int side) const {
     switch (ends_[side].broken) {
         case Broken::unknown_host:
             return {ErrorCode::not_found, "connect to " + peer + ": no such host"};
-        case Broken::refused:
-            return {ErrorCode::unavailable, "connect to " + peer + ": refused"};
+        case Broken::refused: return {ErrorCode::unavailable, "connect to " + peer + ": refused"};
         case Broken::timed_out:
             return {ErrorCode::timed_out, "connect to " + peer + ": no answer in time"};
         case Broken::no:
-        case Broken::reset:
-            break;
+        case Broken::reset: break;
     }
     return {ErrorCode::unavailable, peer + ": connection reset"};
 }

@@ -61,16 +61,12 @@ public:
 
     bool keeps(std::uint64_t number) {
         switch (policy_) {
-            case CrashPolicy::drop_all:
-                return false;
-            case CrashPolicy::keep_all:
-                return true;
-            case CrashPolicy::prefix:
-                return number < torn_;
+            case CrashPolicy::drop_all: return false;
+            case CrashPolicy::keep_all: return true;
+            case CrashPolicy::prefix: return number < torn_;
             case CrashPolicy::random_subset:
             case CrashPolicy::grown_with_zeros:
-            case CrashPolicy::any:
-                break;
+            case CrashPolicy::any: break;
         }
         return random_.chance(keep_eighths_, 8);
     }

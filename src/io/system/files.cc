@@ -23,19 +23,15 @@ constexpr mode_t folder_mode = 0750;
 
 ErrorCode code_of(int number) {
     switch (number) {
-        case ENOENT:
-            return ErrorCode::not_found;
-        case EEXIST:
-            return ErrorCode::already_exists;
+        case ENOENT: return ErrorCode::not_found;
+        case EEXIST: return ErrorCode::already_exists;
         case ENOSPC:
         case EDQUOT:
         case EFBIG:
         case EMFILE:
         case ENFILE:
-        case ENOMEM:
-            return ErrorCode::overloaded;
-        default:
-            return ErrorCode::unavailable;
+        case ENOMEM: return ErrorCode::overloaded;
+        default: return ErrorCode::unavailable;
     }
 }
 
