@@ -38,12 +38,20 @@ Result<EventHubWish> parse_wish(const std::string& text) {
 void show(Server& server, const DevOptions& options, const std::string& data,
           std::int64_t ready_ms) {
     const Terminal terminal = terminal_of(stdout);
-    const auto port = server.amqp().port;
+    const Server::Ports& ports = server.ports();
+    const auto port = ports.amqp;
     const std::string endpoint = port == 5672 ? "localhost" : fmt::format("localhost:{}", port);
     fmt::print("{}   data {} ({})   ready in {} ms\n\n",
                painted(terminal, Paint::strong, "Evenkeel " EVENKEEL_VERSION), data,
                options.ephemeral ? "forgotten at the end" : "kept", ready_ms);
-    fmt::print("  AMQP   amqp://{}   plain; SDKs with UseDevelopmentEmulator=true\n\n", endpoint);
+    fmt::print("  AMQP        amqp://{}   plain; SDKs with UseDevelopmentEmulator=true\n",
+               endpoint);
+    if (ports.amqps) fmt::print("  AMQP + TLS  amqps://localhost:{}\n", ports.amqps);
+    fmt::print("  WebSocket   ws://localhost:{}/$servicebus/websocket\n", ports.http);
+    if (ports.https) {
+        fmt::print("              wss://localhost:{}/$servicebus/websocket\n", ports.https);
+    }
+    fmt::print("  Health      http://localhost:{}/health\n\n", ports.http);
     fmt::print("  Connection string\n");
     fmt::print(
         "  Endpoint=sb://{};SharedAccessKeyName={};SharedAccessKey={};"
@@ -52,8 +60,8 @@ void show(Server& server, const DevOptions& options, const std::string& data,
     for (const auto& info : server.event_hubs()) {
         std::string groups;
         for (const auto& group : info.groups) groups += (groups.empty() ? "" : ", ") + group;
-        fmt::print("  Hub    {} ({} partitions)   groups {}\n", info.name, info.options.partitions,
-                   groups);
+        fmt::print("  Hub         {} ({} partitions)   groups {}\n", info.name,
+                   info.options.partitions, groups);
     }
     if (options.accept_any_token) {
         fmt::print("\n  Tokens of type jwt are NOT checked (--accept-any-token).\n");
@@ -79,6 +87,20 @@ ExitCode dev(const DevOptions& options) {
         wanted.hub.directory = temporary->path() + "/hub";
     }
     wanted.amqp = {options.address, options.port};
+    wanted.http = {options.address, options.http_port};
+    if (options.tls_port || options.https_port) {
+        auto identity = io::make_self_signed();
+        if (!identity.ok()) return fail("no certificate could be made", identity.error());
+        if (options.tls_port) wanted.amqps = {options.address, *options.tls_port};
+        if (options.https_port) wanted.https = {options.address, *options.https_port};
+        if (!options.certificate_file.empty()) {
+            io::system::SystemFiles files;
+            const auto written = io::replace_file(files, options.certificate_file,
+                                                  as_bytes(identity->certificate_pem));
+            if (!written.ok()) return fail("the certificate was not written", written.error());
+        }
+        wanted.identity = std::move(*identity);
+    }
     wanted.rules = {{key_name, "", door::Secret(key_value), {}, {true, true, true}}};
     wanted.door.accept_any_token = options.accept_any_token;
     auto event_hubs = options.event_hubs;
@@ -90,14 +112,18 @@ ExitCode dev(const DevOptions& options) {
     }
     auto server = Server::open(std::move(wanted));
     if (!server.ok()) {
-        return fail("the hub did not start", server.error(),
-                    "another port is chosen with --port, another folder with --data");
+        return fail(
+            "the hub did not start", server.error(),
+            "other ports are chosen with --port and --http-port, another folder with --data");
     }
     const auto ready = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - started);
     show(**server, options, options.ephemeral ? "temporary" : options.data, ready.count());
     if (!options.ready_file.empty()) {
         io::system::SystemFiles files;
-        const std::string json = fmt::format("{{\"amqp_port\":{}}}\n", (*server)->amqp().port);
+        const Server::Ports& ports = (*server)->ports();
+        const std::string json = fmt::format(
+            "{{\"amqp_port\":{},\"amqps_port\":{},\"http_port\":{},\"https_port\":{}}}\n",
+            ports.amqp, ports.amqps, ports.http, ports.https);
         const auto written = io::replace_file(files, options.ready_file, as_bytes(json));
         if (!written.ok()) return fail("the ready file was not written", written.error());
     }

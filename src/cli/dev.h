@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -13,9 +14,13 @@ struct DevOptions {
     std::string data = ".evenkeel";
     std::string address = "127.0.0.1";
     std::uint16_t port = 5672;
-    std::vector<std::string> event_hubs;  // name or name:partitions; eh1:2 if none is given
-    std::string ready_file;               // the real ports, as JSON, once it is ready
-    bool ephemeral = false;               // data in a temporary folder that goes at the end
+    std::uint16_t http_port = 8080;           // health, admin, AMQP over WebSocket
+    std::optional<std::uint16_t> tls_port;    // AMQP over TLS, with a certificate of its own making
+    std::optional<std::uint16_t> https_port;  // the same as http_port, over TLS
+    std::string certificate_file;             // where clients find the certificate to trust
+    std::vector<std::string> event_hubs;      // name or name:partitions; eh1:2 if none is given
+    std::string ready_file;                   // the real ports, as JSON, once it is ready
+    bool ephemeral = false;                   // data in a temporary folder that goes at the end
     bool accept_any_token = false;
 };
 

@@ -41,7 +41,7 @@ constexpr const char* dev_examples = R"(
 Examples:
   evenkeel dev                                     data in ./.evenkeel, hub eh1 on port 5672
   evenkeel dev --hub orders:8 --hub audit          two hubs, the first with 8 partitions
-  evenkeel dev --port 0 --ready-file ready.json    a free port, told in a file, for tests
+  evenkeel dev --port 0 --http-port 0 --ready-file ready.json    free ports, told in a file
   evenkeel dev --ephemeral                         forget everything at the end
 
 The connection string it prints is the emulator's: for development only. It listens on loopback.)";
@@ -201,6 +201,16 @@ void add_dev(CLI::App& app, Commands& commands) {
     command->add_option("--address", options.address, "Address to listen on")
         ->capture_default_str();
     command->add_option("--port", options.port, "AMQP port; 0: a free one")->capture_default_str();
+    command
+        ->add_option("--http-port", options.http_port,
+                     "Port of health, admin and AMQP over WebSocket; 0: a free one")
+        ->capture_default_str();
+    command->add_option("--tls-port", options.tls_port, "AMQP over TLS on this port too");
+    command->add_option("--https-port", options.https_port, "HTTP over TLS on this port too");
+    command
+        ->add_option("--certificate-file", options.certificate_file,
+                     "Write the certificate of the TLS ports there, for clients to trust")
+        ->type_name("FILE");
     command
         ->add_option("--hub", options.event_hubs, "An event hub to have: NAME or NAME:PARTITIONS")
         ->take_all();

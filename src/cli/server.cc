@@ -5,6 +5,8 @@
 
 #include "base/metrics.h"
 #include "base/mutex.h"
+#include "door/admin.h"
+#include "http/server.h"
 #include "hub/namespace.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
@@ -54,6 +56,51 @@ struct Server::State {
         return {};
     }
 
+    // Clients that come by TLS speak the same AMQP from then on.
+    void accept(io::Listener& listener) {
+        listener.accept([this, &listener](Result<std::unique_ptr<io::Socket>> socket) {
+            if (socket.ok()) door->adopt(std::move(*socket));
+            const bool stopping = amqps.empty();
+            if (!stopping) loop.post([this, &listener] { accept(listener); });
+        });
+    }
+
+    Result<> listen(const ServerOptions& options) {
+        EK_TRY_ASSIGN(const auto local, door->listen(options.amqp));
+        ports.amqp = local.port;
+        if (options.identity) {
+            EK_TRY_ASSIGN(tls, io::TlsServerContext::make(*options.identity));
+        }
+        if (options.amqps) {
+            EK_TRY_ASSIGN(auto listener, network->listen(*options.amqps));
+            ports.amqps = listener->local().port;
+            amqps.push_back(io::tls_listener(loop, std::move(listener), *tls));
+            accept(*amqps.back());
+        }
+        if (!options.http && !options.https) return {};
+        admin = std::make_unique<door::Admin>(loop, *hubs, door->rules(), metrics,
+                                              door::AdminOptions{});
+        http = std::make_unique<http::Server>(
+            loop, http::ServerOptions{},
+            [this](http::Request request, Callback<void(http::Response)> answer) {
+                admin->handle(std::move(request), std::move(answer));
+            },
+            [this](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
+                door->adopt(std::move(socket));
+            });
+        if (options.http) {
+            EK_TRY_ASSIGN(auto listener, network->listen(*options.http));
+            ports.http = listener->local().port;
+            http->serve(std::move(listener));
+        }
+        if (options.https) {
+            EK_TRY_ASSIGN(auto listener, network->listen(*options.https));
+            ports.https = listener->local().port;
+            http->serve(io::tls_listener(loop, std::move(listener), *tls));
+        }
+        return {};
+    }
+
     io::system::SystemFiles files;
     Metrics metrics;
     commitlog::LogMetrics log_metrics;
@@ -63,8 +110,12 @@ struct Server::State {
     std::vector<std::unique_ptr<WorkerThread>> disks;
     std::unique_ptr<io::system::SystemNetwork> network;
     std::unique_ptr<hub::Namespace> hubs;
+    std::unique_ptr<io::TlsServerContext> tls;
     std::unique_ptr<door::Door> door;
-    io::Endpoint amqp;
+    std::unique_ptr<door::Admin> admin;
+    std::unique_ptr<http::Server> http;
+    std::vector<std::unique_ptr<io::Listener>> amqps;
+    Ports ports;
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -83,7 +134,7 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
     state->door =
         std::make_unique<door::Door>(state->loop, state->reads, *state->network, *state->hubs,
                                      door::AccessRules(options.rules), options.door);
-    EK_TRY_ASSIGN(state->amqp, state->door->listen(options.amqp));
+    EK_TRY(state->listen(options));
     state->hubs->start();
     state->loop.start();
     std::unique_ptr<Server> server(new Server(std::move(state)));
@@ -94,6 +145,8 @@ Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
 Server::~Server() {
     State& state = *state_;
     (void)wait_for(state.loop, [&](auto done) {
+        state.amqps.clear();
+        state.http.reset();
         state.door->stop([&state, done = std::move(done)]() mutable {
             state.hubs->close([done = std::move(done)]() mutable { done({}); });
         });
@@ -104,8 +157,8 @@ Server::~Server() {
     state.loop.stop();
 }
 
-const io::Endpoint& Server::amqp() const {
-    return state_->amqp;
+const Server::Ports& Server::ports() const {
+    return state_->ports;
 }
 
 std::vector<EventHubInfo> Server::event_hubs() {

@@ -3,12 +3,14 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
 #include "door/access.h"
 #include "door/door.h"
 #include "io/socket.h"
+#include "io/tls.h"
 #include <evenkeel/hub.h>
 
 namespace evenkeel::cli {
@@ -22,6 +24,10 @@ struct EventHubWish {
 struct ServerOptions {
     HubOptions hub;
     io::Endpoint amqp{"127.0.0.1", 5672};
+    std::optional<io::Endpoint> amqps;
+    std::optional<io::Endpoint> http;  // admin, health and AMQP over WebSocket
+    std::optional<io::Endpoint> https;
+    std::optional<io::TlsIdentity> identity;  // needed for amqps and https
     std::vector<door::Rule> rules;
     door::DoorOptions door;
     std::vector<EventHubWish> event_hubs;  // made if they are not there
@@ -34,8 +40,14 @@ public:
     // Tells clients that it goes, flushes, ends all threads.
     ~Server();
 
-    // With the real port.
-    const io::Endpoint& amqp() const;
+    // With the real ports; 0 for what was not asked for.
+    struct Ports {
+        std::uint16_t amqp = 0;
+        std::uint16_t amqps = 0;
+        std::uint16_t http = 0;
+        std::uint16_t https = 0;
+    };
+    const Ports& ports() const;
     std::vector<EventHubInfo> event_hubs();
 
 private:

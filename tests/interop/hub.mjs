@@ -9,6 +9,7 @@ export class Hub {
     this.binary = binary;
     this.folder = mkdtempSync(join(tmpdir(), "evenkeel-interop-"));
     this.data = join(this.folder, "data");
+    this.certificate = join(this.folder, "certificate.pem");
     this.port = 0;
   }
 
@@ -16,7 +17,8 @@ export class Hub {
   async start(...more) {
     const ready = join(this.folder, "ready.json");
     rmSync(ready, { force: true });
-    const args = ["dev", "--data", this.data, "--port", String(this.port), "--ready-file", ready,
+    const args = ["dev", "--data", this.data, "--port", String(this.port), "--http-port", "0", "--tls-port", "0",
+      "--https-port", "0", "--certificate-file", this.certificate, "--ready-file", ready,
       "--hub", "eh1:4", "--hub", "eh2:2", ...more];
     this.process = spawn(this.binary, args, { stdio: ["ignore", "ignore", "inherit"] });
     this.ended = new Promise((resolve) => this.process.once("exit", resolve));

@@ -31,7 +31,7 @@ func (h *hub) start() error {
 	ready := filepath.Join(h.folder, "ready.json")
 	os.Remove(ready)
 	h.process = exec.Command(os.Getenv("EVENKEEL"), "dev", "--data", filepath.Join(h.folder, "data"),
-		"--port", fmt.Sprint(h.port), "--ready-file", ready, "--hub", "eh1:4", "--hub", "eh2:2")
+		"--port", fmt.Sprint(h.port), "--http-port", "0", "--ready-file", ready, "--hub", "eh1:4", "--hub", "eh2:2")
 	output, err := h.process.StdoutPipe()
 	if err != nil {
 		return err

@@ -4,6 +4,9 @@ import {
   EventHubBufferedProducerClient, EventHubConsumerClient, EventHubProducerClient,
   earliestEventPosition, latestEventPosition,
 } from "@azure/event-hubs";
+import { execFile } from "node:child_process";
+import { fileURLToPath } from "node:url";
+import { promisify } from "node:util";
 import { Hub } from "../hub.mjs";
 import { main, test } from "./harness.mjs";
 
@@ -228,6 +231,16 @@ test("a_buffered_producer_delivers_everything_in_order", async (hub) => {
     receive(reader, "1", earliestEventPosition, 500));
   assert.deepEqual(events.map((e) => e.body), [...Array(500).keys()]);
 });
+
+// The hub's certificate is its own; the client trusts it and nothing less.
+const elsewhere = (hub, port, transport) => promisify(execFile)(process.execPath,
+  [fileURLToPath(new URL("transport.mjs", import.meta.url)),
+    hub.connectionString("").replace(`:${hub.port};`, `:${port};`), transport, "1"],
+  { env: { ...process.env, NODE_EXTRA_CA_CERTS: hub.certificate } });
+
+test("events_pass_by_tls", (hub) => elsewhere(hub, hub.amqps_port, "tls"));
+
+test("events_pass_by_websocket", (hub) => elsewhere(hub, hub.https_port, "websocket"));
 
 test("after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", async (hub) => {
   const options = { retryOptions: { maxRetries: 20, retryDelayInMs: 200, maxRetryDelayInMs: 500 } };

@@ -34,7 +34,7 @@ class Hub:
         ready = pathlib.Path(self.folder, "ready.json")
         ready.unlink(missing_ok=True)
         self.process = subprocess.Popen(
-            [self.binary, "dev", "--data", f"{self.folder}/data", "--port", str(self.port),
+            [self.binary, "dev", "--data", f"{self.folder}/data", "--port", str(self.port), "--http-port", "0",
              "--ready-file", str(ready), "--hub", "eh1:4", "--hub", "eh2:2"],
             stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
         lines = []
