@@ -1,6 +1,9 @@
 // Declares the commands and their options; the work is in the file of each command.
+#include <csignal>
 #include <cstdio>
 #include <string>
+
+#include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
@@ -325,6 +328,17 @@ void add_bench(CLI::App& app, Commands& commands) {
     }
 }
 
+// A hub of a thousand partitions has three files open for each. A file that grows beyond a limit of
+// the user's is an error for whoever writes it, not the end of the process.
+void prepare_process() {
+    rlimit files{};
+    if (getrlimit(RLIMIT_NOFILE, &files) == 0 && files.rlim_cur < files.rlim_max) {
+        files.rlim_cur = files.rlim_max;
+        setrlimit(RLIMIT_NOFILE, &files);
+    }
+    std::signal(SIGXFSZ, SIG_IGN);
+}
+
 ExitCode run(int count, char** arguments) {
     Commands commands;
     CLI::App app("Evenkeel: partitioned, durable event streams.", "evenkeel");
@@ -348,5 +362,6 @@ ExitCode run(int count, char** arguments) {
 }  // namespace evenkeel::cli
 
 int main(int count, char** arguments) {
+    evenkeel::cli::prepare_process();
     return static_cast<int>(evenkeel::cli::run(count, arguments));
 }

@@ -199,6 +199,7 @@ void Log::on_flushed() {
     // flushing_ stays set, so that callbacks which append do not start the next flush too early.
     const std::shared_ptr<Flushing> flushing = flushing_;
     const FlushOutcome& outcome = flushing->outcome;
+    const Offset before = visible_;
     for (std::size_t i = 0; i < outcome.parts_done; ++i) {
         const FlushPart& part = flushing->plan.parts[i];
         auto& segment = segments_[segment_of(part.header.name.base)];
@@ -213,8 +214,14 @@ void Log::on_flushed() {
     const auto flushed = std::find_if(pending_index_.begin(), pending_index_.end(),
                                       [&](const auto& entry) { return entry.offset >= visible_; });
     pending_index_.erase(pending_index_.begin(), flushed);
+    context_.metrics.bytes.add(static_cast<std::uint64_t>(visible_.value - before.value));
     acknowledge();
     if (!outcome.result.ok()) {
+        // Said once; a full disk would fill the terminal as well.
+        if (!abandoned_) {
+            trace(TraceLevel::error, "appends are refused by the disk",
+                  {{"directory", directory_}, {"cause", outcome.result.error().detail}});
+        }
         abandoned_ = true;
         refuse_all(outcome.result.error());
     }
@@ -257,8 +264,6 @@ void Log::acknowledge() {
 
 // L5: what did not become durable was never there. Its numbers were not seen by anyone.
 void Log::refuse_all(const Error& error) {
-    trace(TraceLevel::error, "append refused by the disk",
-          {{"directory", directory_}, {"cause", error.detail}});
     while (!segments_.back().exists) segments_.pop_back();
     tail_.cut(visible_);
     pending_index_.clear();

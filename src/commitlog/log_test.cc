@@ -88,6 +88,7 @@ TEST(GroupCommit, shares_one_sync_among_all_that_came_while_one_ran) {
     EXPECT_EQ(world.metrics.syncs.value() - before, 2u);
     EXPECT_EQ(world.read_all().events.size(), 65u);
     EXPECT_EQ(world.metrics.events.value(), 65u);
+    EXPECT_EQ(world.metrics.bytes.value(), static_cast<std::uint64_t>(world.log->end().value));
 }
 
 TEST(GroupCommit, takes_turns_of_limited_size_on_the_disk_thread) {
