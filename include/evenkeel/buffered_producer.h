@@ -41,7 +41,7 @@ public:
     static Result<std::unique_ptr<BufferedProducer>> open(Client& client,
                                                           BufferedProducerOptions options = {});
     // The same with a client of its own.
-    static Result<std::unique_ptr<BufferedProducer>> open(ClientOptions connection,
+    static Result<std::unique_ptr<BufferedProducer>> open(const ClientOptions& connection,
                                                           BufferedProducerOptions options = {});
     // What was not flushed is dropped, or stored nevertheless.
     ~BufferedProducer();

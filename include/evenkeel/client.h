@@ -56,7 +56,7 @@ class Runtime;
 class Client {
 public:
     // Reads the options and connects to nothing yet. `invalid_argument` names what is malformed.
-    static Result<std::unique_ptr<Client>> open(ClientOptions options);
+    static Result<std::unique_ptr<Client>> open(const ClientOptions& options);
     static Result<std::unique_ptr<Client>> open(std::string connection) {
         return open(ClientOptions{.connection = std::move(connection)});
     }

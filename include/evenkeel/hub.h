@@ -129,7 +129,7 @@ class Hub {
 public:
     // Opens the folder, or makes a new hub in it. `conflict` if another process has it open,
     // `corrupt` if it is damaged or holds something else.
-    static Result<std::unique_ptr<Hub>> open(HubOptions options);
+    static Result<std::unique_ptr<Hub>> open(const HubOptions& options);
     // Flushes, and ends all readers. They must be destroyed before.
     virtual ~Hub() = default;
 

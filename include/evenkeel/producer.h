@@ -89,7 +89,7 @@ public:
     // Connects, and returns once the hub takes events. `client` outlives the producer.
     static Result<std::unique_ptr<Producer>> open(Client& client, ProducerOptions options = {});
     // The same with a client of its own.
-    static Result<std::unique_ptr<Producer>> open(ClientOptions connection,
+    static Result<std::unique_ptr<Producer>> open(const ClientOptions& connection,
                                                   ProducerOptions options = {});
     static Result<std::unique_ptr<Producer>> open(std::string connection) {
         return open(ClientOptions{.connection = std::move(connection)});

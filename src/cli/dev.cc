@@ -110,7 +110,7 @@ ExitCode dev(const DevOptions& options) {
         if (!wish.ok()) return wrong_usage(wish.error().detail, "evenkeel dev --help");
         wanted.event_hubs.push_back(std::move(*wish));
     }
-    auto server = Server::open(std::move(wanted));
+    auto server = Server::open(wanted);
     if (!server.ok()) {
         return fail(
             "the hub did not start", server.error(),

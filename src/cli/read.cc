@@ -181,7 +181,7 @@ ExitCode read(const ReadOptions& options) {
     wanted.connection = options.connection.empty() ? default_connection() : options.connection;
     wanted.event_hub = options.event_hub;
     wanted.name = "evenkeel read";
-    auto client = Client::open(std::move(wanted));
+    auto client = Client::open(wanted);
     if (!client.ok()) return fail("cannot read", client.error());
     auto sources = open_sources(**client, options, *position);
     if (!sources.ok()) {

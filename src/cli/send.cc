@@ -152,7 +152,7 @@ ExitCode send(const SendOptions& options) {
     client.connection = options.connection.empty() ? default_connection() : options.connection;
     client.event_hub = options.event_hub;
     client.name = "evenkeel send";
-    auto producer = Producer::open(std::move(client));
+    auto producer = Producer::open(client);
     if (!producer.ok()) {
         return fail(fmt::format("cannot send to event hub '{}'", options.event_hub),
                     producer.error(), "is a hub running? 'evenkeel dev' starts one");

@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/metrics.h"
-#include "base/mutex.h"
+#include "base/promise.h"
 #include "door/admin.h"
 #include "http/server.h"
 #include "hub/namespace.h"
@@ -22,19 +22,9 @@ using io::system::WorkerThread;
 // Runs a call that answers through a callback on the loop, and waits for the answer.
 template <typename Start>
 Result<> wait_for(LoopThread& loop, Start start) {
-    Mutex mutex;
-    Condition condition;
-    std::optional<Result<>> answer;
-    loop.post([&] {
-        start([&](Result<> result) {
-            const Lock lock(mutex);
-            answer = std::move(result);
-            condition.notify_all();
-        });
-    });
-    const Lock lock(mutex);
-    while (!answer) condition.wait(mutex);
-    return std::move(*answer);
+    Promise<Result<>> promise;
+    loop.post([&] { start([&promise](Result<> result) { promise.set(std::move(result)); }); });
+    return promise.wait();
 }
 
 }  // namespace
@@ -82,8 +72,8 @@ struct Server::State {
                                               door::AdminOptions{});
         http = std::make_unique<http::Server>(
             loop, http::ServerOptions{},
-            [this](http::Request request, Callback<void(http::Response)> answer) {
-                admin->handle(std::move(request), std::move(answer));
+            [this](const http::Request& request, Callback<void(http::Response)> answer) {
+                admin->handle(request, std::move(answer));
             },
             [this](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
                 door->adopt(std::move(socket));
@@ -120,7 +110,7 @@ struct Server::State {
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
-Result<std::unique_ptr<Server>> Server::open(ServerOptions options) {
+Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
     auto state = std::make_unique<State>();
     std::vector<io::Executor*> disks;
     for (std::uint32_t i = 0; i < std::max<std::uint32_t>(1, options.hub.disk_threads); ++i) {

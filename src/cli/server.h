@@ -36,7 +36,7 @@ struct ServerOptions {
 // Threads: the one that opened it.
 class Server {
 public:
-    static Result<std::unique_ptr<Server>> open(ServerOptions options);
+    static Result<std::unique_ptr<Server>> open(const ServerOptions& options);
     // Tells clients that it goes, flushes, ends all threads.
     ~Server();
 

@@ -109,7 +109,7 @@ Result<client::ConnectionOptions> connection_options(const ClientOptions& option
 
 }  // namespace
 
-Result<std::unique_ptr<Client>> Client::open(ClientOptions options) {
+Result<std::unique_ptr<Client>> Client::open(const ClientOptions& options) {
     EK_TRY_ASSIGN(auto connection, connection_options(options));
     return std::unique_ptr<Client>(new Client(std::make_unique<Runtime>(std::move(connection))));
 }

@@ -1,5 +1,6 @@
 // The links and questions of a client's connection.
 // tidy: no test: tests/client tests it against a door
+#include <utility>
 #include <vector>
 
 #include "client/connection.h"
@@ -156,7 +157,7 @@ void Connection::ask_now(std::uint64_t id, Question& question) {
     question.state = Question::State::asked;
     auto& management = live_->management;
     if (management && !management->is_usable()) {
-        loop_.post([dead = std::move(management)] {});
+        loop_.post([dead = std::exchange(management, nullptr)] {});
     }
     if (!management) {
         management = std::make_unique<Requester>(loop_, *live_->transport,

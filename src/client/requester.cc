@@ -8,7 +8,8 @@ constexpr std::uint32_t reply_credit = 100;
 
 }  // namespace
 
-Requester::Requester(io::Loop& loop, Transport& transport, std::string address, Duration timeout)
+Requester::Requester(io::Loop& loop, Transport& transport, const std::string& address,
+                     Duration timeout)
     : loop_(loop), transport_(transport), reply_to_("reply-to-" + address), timeout_(timeout) {
     amqp::Attach replies;
     replies.name = address + "-receiver";

@@ -22,7 +22,7 @@ public:
     static constexpr std::size_t waiting_max = 1000;
 
     // Attaches at once. `transport` outlives this; its links are left to it.
-    Requester(io::Loop& loop, Transport& transport, std::string address, Duration timeout);
+    Requester(io::Loop& loop, Transport& transport, const std::string& address, Duration timeout);
     ~Requester();
 
     // `done` is called once: with a reply that is ok, or with what went wrong; not after the

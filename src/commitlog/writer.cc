@@ -124,7 +124,7 @@ Result<> Writer::remove(const std::vector<SegmentName>& segments, const Mark& ma
     EK_TRY(save(mark));
     while (!leaving_.empty()) {
         for (const auto& file : {log_name(leaving_.back()), index_name(leaving_.back())}) {
-            const auto removed = files_.remove(directory_ + "/" + file);
+            auto removed = files_.remove(directory_ + "/" + file);
             if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
         }
         leaving_.pop_back();

@@ -22,11 +22,11 @@ constexpr std::size_t token_bytes_max = 16384;
 constexpr std::uint64_t key_set_bytes_max = 1 << 20;
 constexpr int rsa_bits_min = 2048;
 
-template <auto release>
+template <auto Free>
 struct Release {
     template <typename T>
     void operator()(T* pointer) const {
-        release(pointer);
+        Free(pointer);
     }
 };
 using Number = std::unique_ptr<BIGNUM, Release<BN_free>>;

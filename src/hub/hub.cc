@@ -4,7 +4,7 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
-#include "base/mutex.h"
+#include "base/promise.h"
 #include "hub/namespace.h"
 #include "hub/sections.h"
 #include "io/system/files.h"
@@ -22,27 +22,6 @@ using io::system::WorkerThread;
 constexpr std::size_t read_bytes = std::size_t{256} << 10;
 // For ever, without leaving the range of the clock.
 constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
-
-// A value that one thread sets and another waits for.
-template <typename T>
-class Promise {
-public:
-    void set(T value) {
-        const Lock lock(mutex_);
-        if (!value_) value_.emplace(std::move(value));
-        condition_.notify_all();
-    }
-    T wait() {
-        const Lock lock(mutex_);
-        while (!value_) condition_.wait(mutex_);
-        return std::move(*value_);
-    }
-
-private:
-    Mutex mutex_;
-    Condition condition_;
-    std::optional<T> value_ EK_GUARDED_BY(mutex_);
-};
 
 // The loop's half of a reader. Pinned to the loop; made and destroyed there.
 class ReaderCore {
@@ -228,7 +207,7 @@ public:
         loop_.stop();
     }
 
-    Result<> start(HubOptions options) {
+    Result<> start(const HubOptions& options) {
         const std::uint32_t threads = std::max<std::uint32_t>(1, options.disk_threads);
         std::vector<io::Executor*> disks;
         for (std::uint32_t i = 0; i < threads; ++i) {
@@ -425,9 +404,9 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Hub>> Hub::open(HubOptions options) {
+Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options) {
     auto hub = std::make_unique<LocalHub>();
-    EK_TRY(hub->start(std::move(options)));
+    EK_TRY(hub->start(options));
     return std::unique_ptr<Hub>(std::move(hub));
 }
 

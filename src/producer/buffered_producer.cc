@@ -111,9 +111,9 @@ Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(Client& client,
         new BufferedProducer(nullptr, client, std::move(state)));
 }
 
-Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(ClientOptions connection,
+Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(const ClientOptions& connection,
                                                                  BufferedProducerOptions options) {
-    EK_TRY_ASSIGN(auto client, Client::open(std::move(connection)));
+    EK_TRY_ASSIGN(auto client, Client::open(connection));
     EK_TRY_ASSIGN(auto producer, open(*client, std::move(options)));
     producer->own_ = std::move(client);
     return producer;

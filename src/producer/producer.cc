@@ -79,9 +79,9 @@ Result<std::unique_ptr<Producer>> Producer::open(Client& client, ProducerOptions
     return std::unique_ptr<Producer>(new Producer(nullptr, client, std::move(state)));
 }
 
-Result<std::unique_ptr<Producer>> Producer::open(ClientOptions connection,
+Result<std::unique_ptr<Producer>> Producer::open(const ClientOptions& connection,
                                                  ProducerOptions options) {
-    EK_TRY_ASSIGN(auto client, Client::open(std::move(connection)));
+    EK_TRY_ASSIGN(auto client, Client::open(connection));
     EK_TRY_ASSIGN(auto producer, open(*client, options));
     producer->own_ = std::move(client);
     return producer;
