@@ -37,7 +37,8 @@ public:
     virtual void write(ByteView bytes, Callback<void(Result<>)> done) = 0;
     // Ends our side after what was written; the peer's may go on.
     virtual void finish() = 0;
-    // Ends both sides at once. Pending calls end with `cancelled`.
+    // Ends both sides at once. Pending calls end with `cancelled`. The peer reads 0, or fails with
+    // `unavailable` if bytes were still under way.
     virtual void close() = 0;
     virtual Endpoint peer() const = 0;
 };
