@@ -102,8 +102,9 @@ ReadStep Log::read(Cursor& cursor, std::size_t bytes_max) {
             cursor.next = start_;
             cursor.sequence = start_sequence_;
         }
+        // A search may end at a segment that is still empty: there is nothing to read yet.
+        if (cursor.search && cursor.next < visible_) place(cursor);
         if (cursor.next >= visible_) return std::monostate();
-        if (cursor.search) place(cursor);
         if (cursor.next < tail_.start()) return cold_read(cursor, bytes_max);
         cursor.search = false;  // in memory the target is met by going forward
 

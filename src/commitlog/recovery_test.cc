@@ -285,6 +285,28 @@ TEST(Damage, that_cut_off_acknowledged_events_starts_a_new_segment_behind_them) 
     EXPECT_EQ(world.read_all().sequences(), read.sequences());
 }
 
+TEST(Damage, that_cut_off_acknowledged_events_lets_a_search_for_a_time_to_come_wait_at_the_end) {
+    LogFixture world;
+    world.append_numbers(0, 10);
+    world.close();
+    truncate(world, path_of(first_segment), position(7) + 5);
+    world.open();
+
+    const auto enqueued = world.log->properties().last_enqueued.milliseconds;
+    auto cursor = world.log->seek(Position::at_time(enqueued + 1000));
+    ASSERT_TRUE(cursor.ok());
+    Read read;
+    world.read_on(*cursor, read);
+    EXPECT_TRUE(read.events.empty());
+
+    world.append_numbers(10, 11);
+    world.scheduler.run_for(std::chrono::seconds(2));
+    world.append_numbers(11, 12);
+    world.read_on(*cursor, read);
+
+    EXPECT_EQ(read.bodies(), numbers(11, 12));
+}
+
 TEST(Damage, found_by_a_search_does_not_stop_it) {
     LogFixture world({.segment_bytes_max = 4096, .index_distance = 256});
     world.append_numbers(0, 100);
