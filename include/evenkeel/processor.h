@@ -1,0 +1,254 @@
+// The event processor: reads an event hub together with any number of other instances. They find
+// each other through a checkpoint store, share the partitions evenly, take over from the dead and
+// hand over to the new. The handler is called in order for each partition, by one owner at a time,
+// and for many partitions at once.
+//
+//   auto processor = evenkeel::Processor::open({
+//       .hub = "amqp://app:key@localhost/homes",
+//       .group = "aggregator",
+//       .store = "sqlite:progress.db",
+//   });
+//   return evenkeel::run(processor, [](evenkeel::Partition& partition, evenkeel::Events batch) {
+//       for (const auto& event : batch) handle(event.body());
+//       partition.checkpoint(batch.back());
+//   });
+//
+// docs/processor.md tells the guarantees, and every option with its default and why.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <type_traits>
+#include <vector>
+
+#include <evenkeel/error.h>
+#include <evenkeel/event.h>
+
+namespace evenkeel {
+
+using Events = std::span<const Event>;
+
+enum class Delivery : std::uint8_t {
+    at_least_once,  // handled, then the checkpoint: a crash repeats what came after the last one
+    at_most_once,   // the checkpoint, then handled: a crash loses the batch that was being handled
+    exactly_once,   // handler writes through Partition::sink(): result and position commit as one
+};
+
+// When progress is stored without the handler asking. The first rule that is met counts; progress
+// is always stored when a partition is handed over and when the processor stops.
+struct CheckpointPolicy {
+    bool manual = false;  // only what the handler asks for with checkpoint()
+    std::uint64_t every_events = 1000;
+    std::chrono::milliseconds every{1000};  // 0: not by time
+};
+
+// What to do with a batch whose handler failed.
+struct RetryPolicy {
+    std::uint32_t attempts_max = 5;  // in all; counted in the store, so that they survive a move
+    std::chrono::milliseconds delay{200};
+    std::chrono::milliseconds delay_max{30'000};
+    bool exponential = true;  // doubles, give or take a fifth
+    // Errors that are not worth another attempt; all are, if empty.
+    std::function<bool(const Error&)> is_retriable = {};
+};
+
+// What to do with an event that failed as often as it may. The events of a failed batch are tried
+// one by one first, so that only the poisonous one is concerned.
+enum class Poison : std::uint8_t {
+    dead_letter,  // put it aside, with cause, attempts and position; go on behind it
+    skip,         // tell the error handler; go on behind it
+    park,         // leave this partition standing; all others go on
+    stop,         // end the processor
+};
+
+enum class Profile : std::uint8_t {
+    standard,  // a dead instance is replaced within about 8 s
+    fast,      // within about 4 s, with twice the requests to the store
+};
+
+enum class ErrorScope : std::uint8_t { store, source, handler, checkpoint, processor };
+
+// A failure, as the error handler gets it.
+struct Failure {
+    ErrorScope scope;
+    std::optional<std::uint32_t> partition;
+    std::string operation;  // "claim", "read", "handle", "checkpoint", ...
+    Error error;
+    bool is_retried = false;
+    std::chrono::milliseconds retried_in{0};
+};
+
+enum class Closed : std::uint8_t { shutdown, handed_over, lost };
+
+class Partition;
+
+// Made for each time that a partition is gained; destroyed after its on_closed().
+class PartitionHandler {
+public:
+    virtual ~PartitionHandler() = default;
+    virtual Result<> on_opened(Partition&) { return {}; }
+    // An empty batch is an idle tick: nothing came for `max_wait`.
+    virtual Result<> on_events(Partition& partition, Events events) = 0;
+    virtual void on_closed(Partition&, Closed) {}
+};
+
+struct ProcessorOptions {
+    std::string hub = {};  // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
+    std::string group = "$Default";
+    std::string store = {};  // "sqlite:FILE", "memory:"
+    // Names this instance. Give a stable one (host or pod name) to keep partitions over a quick
+    // restart; two at once with one name are refused. Empty: made up.
+    std::string id = {};
+    Profile profile = Profile::standard;
+    Delivery delivery = Delivery::at_least_once;
+    CheckpointPolicy checkpoints = {};
+    RetryPolicy retry = {};
+    Poison poison = Poison::dead_letter;
+    // Where dead letters go: an event hub in the same namespace; empty: the store.
+    std::string dead_letter_hub = {};
+
+    // Where a partition without a checkpoint begins.
+    Position start = Position::earliest();
+    std::map<std::uint32_t, Position> start_of = {};
+
+    std::size_t batch_events_max = 256;
+    std::size_t batch_events_min = 1;       // wait for that many, for at most max_wait
+    std::chrono::milliseconds max_wait{0};  // 0: no idle ticks
+    std::uint32_t prefetch_events = 2048;   // of one partition
+    std::size_t prefetch_bytes = std::size_t{4} << 20;
+    std::uint32_t workers = 0;  // threads for handlers; 0: two for each core, at least 4
+    std::chrono::milliseconds drain_max{30'000};      // for a handler, at hand-over and stop
+    std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is told of; 0: never
+    std::chrono::milliseconds progress_slow{60'000};  // events wait but none came: reopen; 0: never
+
+    // Gets every failure. Required by start(); run() prints them if there is none. Must not block.
+    std::function<void(const Failure&)> on_error = {};
+    std::string tls_ca_pem = {};
+    bool tls_verify = true;
+};
+
+struct PartitionStatus {
+    std::uint32_t partition = 0;
+    std::int64_t epoch = 0;
+    std::string
+        state;  // "opening", "reading", "handling", "retrying", "parked", "paused", "closing"
+    std::int64_t handled_sequence = -1;
+    std::int64_t checkpoint_sequence = -1;
+    std::int64_t last_enqueued_sequence = -1;  // -1: not known
+    std::uint64_t events_handled = 0;
+    std::uint64_t failures = 0;
+};
+
+struct ProcessorStatus {
+    std::string id;
+    std::vector<PartitionStatus> partitions;  // those that this instance owns
+    std::uint32_t members = 0;
+    bool is_balanced = false;
+    std::uint64_t events_handled = 0;
+    std::uint64_t claims = 0, handed_over = 0, received = 0, lost = 0;
+};
+
+// A partition, while this instance owns it. Handed to the handler; good until on_closed() returned.
+// Threads: any.
+class Partition {
+public:
+    virtual ~Partition() = default;
+    virtual std::uint32_t id() const = 0;
+    virtual std::int64_t epoch() const = 0;
+    // Everything up to this event is done. Cheap: the store is written by policy, later, and never
+    // past an event whose handler has not ended.
+    virtual void checkpoint(const Event& event) = 0;
+    // Writes what checkpoint() asked for, and waits until it is stored. `fenced`: another owns it.
+    virtual Result<> flush() = 0;
+    // True once the partition is being given up or the handler took too long: end soon.
+    virtual bool is_ending() const = 0;
+    // How often this batch was tried before; 0 the first time.
+    virtual std::uint32_t attempt() const = 0;
+    // Stops reading but keeps the partition; from another position on, with seek().
+    virtual void pause() = 0;
+    virtual void resume() = 0;
+    virtual void seek(const Position& position) = 0;
+    // With Delivery::exactly_once: the open transaction, as the store's own handle (sqlite3*).
+    virtual void* sink() = 0;
+};
+
+using BatchHandler = std::function<Result<>(Partition&, Events)>;
+using HandlerFactory = std::function<std::unique_ptr<PartitionHandler>(std::uint32_t partition)>;
+
+struct StopReport {
+    bool is_clean = false;                   // all handed over or released, all progress stored
+    std::vector<std::uint32_t> not_drained;  // their handlers did not end in time
+};
+
+class Processor {
+public:
+    // Checks the options, opens the store and looks at the hub. `invalid_argument` names the
+    // option.
+    static Result<std::unique_ptr<Processor>> open(ProcessorOptions options);
+    // Stops, if it runs.
+    virtual ~Processor() = default;
+
+    // `conflict` if another instance with this id is alive.
+    virtual Result<> start(HandlerFactory handlers) = 0;
+    Result<> start(BatchHandler handler);
+    // Drains, stores progress, hands over, leaves. Once; safe from any thread but a handler's.
+    virtual StopReport stop() = 0;
+    // Waits until the processor has ended by itself: `conflict` (its id was taken), the error that
+    // a poisonous event ended it with; or until stop() was called.
+    virtual Result<> wait() = 0;
+
+    virtual ProcessorStatus status() = 0;
+    // Inputs and reasons of the last balancing decision, for people.
+    virtual std::string explain() = 0;
+    virtual const ProcessorOptions& options() const = 0;
+};
+
+// Runs until SIGINT or SIGTERM: prints failures to stderr unless on_error is set, drains, stores
+// progress, releases; returns an exit code for main().
+int run(Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers);
+
+// A handler may return Result<> or nothing, and may take one event instead of a batch (idle ticks
+// do not reach it then). This makes a BatchHandler of any of them.
+template <typename Handler>
+BatchHandler batch_handler(Handler handler) {
+    return [handler = std::move(handler)](Partition& partition, Events events) mutable -> Result<> {
+        if constexpr (std::is_invocable_v<Handler&, Partition&, Events>) {
+            if constexpr (std::is_void_v<std::invoke_result_t<Handler&, Partition&, Events>>) {
+                handler(partition, events);
+                return {};
+            } else {
+                return handler(partition, events);
+            }
+        } else {
+            for (const Event& event : events) {
+                using Returned = std::invoke_result_t<Handler&, Partition&, const Event&>;
+                if constexpr (std::is_void_v<Returned>) {
+                    handler(partition, event);
+                } else if (Result<> result = handler(partition, event); !result.ok()) {
+                    return result;
+                }
+            }
+            return {};
+        }
+    };
+}
+
+namespace detail {
+int run_batches(Result<std::unique_ptr<Processor>>& processor, BatchHandler handler);
+}
+
+template <typename Handler>
+requires std::is_invocable_v<Handler&, Partition&, Events> ||
+    std::is_invocable_v<Handler&, Partition&, const Event&>
+int run(Result<std::unique_ptr<Processor>>& processor, Handler handler) {
+    return detail::run_batches(processor, batch_handler(std::move(handler)));
+}
+
+}  // namespace evenkeel

@@ -1,0 +1,142 @@
+// Where the processors of one consumer group of one event hub meet: who is there, who owns which
+// partition, and how far each partition was handled. They never talk to each other but through it.
+//
+//     member/<id>     written by its member only, every heartbeat
+//     ownership/<p>   compare-and-set; each claim and each transfer raises its epoch by one
+//     checkpoint/<p>  fenced by epoch, and monotonic
+//
+// Contract, tested by checkpoint/store_contract.h for every store
+//   S1  A write of a member or an ownership succeeds only on the very version it names ("" = there
+//       is none yet); else `conflict`. Every successful write makes a new version, also one that
+//       changes nothing else. Versions of one entry never repeat.
+//   S2  A listing shows every write that was answered before it was asked for.
+//   S3  A checkpoint's epoch never falls: seal() and write_checkpoint() with a lower one are
+//       `fenced`, by the store's own operation and not by looking first.
+//   S4  (sequence, attempts) of a checkpoint never falls; a write that would lower it is `conflict`
+//       and changes nothing. Only reset_checkpoint(), for people, may lower it.
+//   S5  What was answered with success survives the store's crash, if the store is durable at all.
+//   S6  `unavailable` and `timed_out` mean unknown: it may have been applied.
+//   S7  `age` is measured on the store's own clock; stores may cut it to whole seconds.
+//
+// Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
+// After the store was destroyed no answer comes any more.
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/task.h"
+
+namespace evenkeel::checkpoint {
+
+// Whose entries these are. Stores compare names without regard to case, as Event Hubs does.
+struct GroupName {
+    std::string hub_namespace;  // host of the hub, without port: "localhost"
+    std::string event_hub;
+    std::string group;
+};
+
+enum class MemberState : std::uint8_t { active, leaving };
+
+// A partition that its owner means to give to another member.
+struct Offer {
+    PartitionId partition;
+    std::string to;
+    bool operator==(const Offer&) const = default;
+};
+
+struct Member {
+    std::string id;           // stable over restarts
+    std::string incarnation;  // new at every start
+    MemberState state = MemberState::active;
+    std::int64_t since_ms = 0;  // wall time of its start, for people
+    std::string note = {};      // "host:pid", for people
+    std::uint32_t restarts = 0;
+    std::uint64_t generation = 0;  // rises with each change of what it owns
+    bool expecting = false;        // it waits for partitions, and looks often
+    std::vector<Offer> offers = {};
+
+    std::string version = {};  // as listed; for a write: the one to replace, "" to create
+    Duration age{0};           // since its last write; listings only
+};
+
+struct Ownership {
+    PartitionId partition;
+    std::string owner;  // a member's id; "" = nobody
+    Epoch epoch;        // 0: written by a program that knows no epochs
+    std::int64_t since_ms = 0;
+    double load = 0;  // events a second, smoothed; 0 = unknown
+
+    std::string version = {};
+    Duration age{0};
+};
+
+struct Checkpoint {
+    PartitionId partition;
+    SequenceNumber sequence;     // the last handled event; -1 = none yet
+    std::string offset = {};     // of that event, opaque; "" = not known
+    Epoch epoch;                 // of the owner that wrote it
+    std::uint32_t attempts = 0;  // how often the event behind it was tried and failed
+    std::int64_t hub_created_ms =
+        0;                        // which incarnation of the event hub it belongs to; 0 = unknown
+    std::int64_t written_ms = 0;  // wall time, for people; the store fills it in listings
+};
+
+// An event that could not be handled, put aside.
+struct DeadLetter {
+    PartitionId partition;
+    SequenceNumber sequence;
+    std::string offset = {};
+    std::int64_t enqueued_ms = 0;
+    std::string partition_key = {};
+    std::string cause = {};
+    std::uint32_t attempts = 0;
+    std::int64_t at_ms = 0;
+    std::vector<std::byte> sections = {};  // the encoded AMQP sections, as they came
+};
+
+class Store {
+public:
+    template <typename T = void>
+    using Answer = Callback<void(Result<T>)>;
+
+    virtual ~Store() = default;
+
+    virtual void list_members(Answer<std::vector<Member>> done) = 0;
+    // Answers the new version.
+    virtual void write_member(const Member& member, Answer<std::string> done) = 0;
+    // Success also if it is not there.
+    virtual void remove_member(std::string_view id, std::string_view version, Answer<> done) = 0;
+
+    virtual void list_ownerships(Answer<std::vector<Ownership>> done) = 0;
+    // Each for itself, in one exchange where the store can; answers in the order asked. The outer
+    // result fails only if none is known to have been applied.
+    virtual void write_ownerships(std::vector<Ownership> wanted,
+                                  Answer<std::vector<Result<std::string>>> done) = 0;
+
+    virtual void list_checkpoints(Answer<std::vector<Checkpoint>> done) = 0;
+    // For a new owner, before it reads: marks the checkpoint with the epoch, which fences all lower
+    // ones, and answers it as it is now (sequence -1 if there was none).
+    virtual void seal(PartitionId partition, Epoch epoch, Answer<Checkpoint> done) = 0;
+    virtual void write_checkpoint(const Checkpoint& checkpoint, Answer<> done) = 0;
+    // For people: sets the position, wherever it was, and fences epochs below `checkpoint.epoch`.
+    virtual void reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) = 0;
+
+    // Once for each (partition, sequence): a second one changes nothing. Success = durable.
+    virtual void add_dead_letter(const DeadLetter& letter, Answer<> done) = 0;
+    virtual void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) = 0;
+
+    // Calls `changed` soon after another process may have written members or ownerships (now and
+    // then without cause). False if the store cannot tell; then callers poll.
+    virtual bool watch(std::function<void()> changed) = 0;
+};
+
+}  // namespace evenkeel::checkpoint

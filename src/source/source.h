@@ -1,0 +1,73 @@
+// Where a processor reads from: an event hub in this process, or one elsewhere. One code for all of
+// them in processor/, and for the simulated one.
+//
+// Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/clock.h"
+#include "base/ids.h"
+#include "base/result.h"
+#include "base/task.h"
+#include <evenkeel/event.h>
+#include <evenkeel/hub.h>
+
+namespace evenkeel::source {
+
+struct HubProperties {
+    std::uint32_t partitions = 0;
+    std::int64_t created_ms = 0;  // tells a recreated hub from the one before; 0 = unknown
+};
+
+struct PartitionProperties {
+    SequenceNumber first;  // -1 if it never had an event
+    SequenceNumber last;
+    Offset last_offset;
+    std::int64_t last_enqueued_ms = 0;
+};
+
+struct ReadOptions {
+    // Exclusive: displaces readers of lower or equal epoch. None: the source has no such thing.
+    std::optional<Epoch> epoch = {};
+    std::string name = {};
+    std::uint32_t prefetch_events = 1024;
+    std::size_t prefetch_bytes = std::size_t{4} << 20;
+};
+
+// One reader of one partition. Destroying it detaches; no answer comes after that.
+class Reader {
+public:
+    virtual ~Reader() = default;
+
+    // One at a time. The next events as soon as there is one, at most `events_max`; none if there
+    // is none within `wait`. Events of one reader rise without gaps or repeats, over reconnects
+    // too. `fenced`: another reader has the partition, this one is done. `unavailable`,
+    // `timed_out`: the next read tries again. `corrupt`: these events are damaged for good, the
+    // next read goes on behind them.
+    virtual void read(std::size_t events_max, Duration wait,
+                      Callback<void(Result<EventBatch>)> answer) = 0;
+    // The end of the partition as far as this reader knows it; -1 = not known.
+    virtual SequenceNumber last_enqueued() const = 0;
+};
+
+class Source {
+public:
+    virtual ~Source() = default;
+
+    // True if the broker cuts a reader when one with a higher epoch comes: then a stale owner
+    // cannot read on.
+    virtual bool is_exclusive() const = 0;
+    virtual void properties(Callback<void(Result<HubProperties>)> answer) = 0;
+    virtual void properties(PartitionId partition,
+                            Callback<void(Result<PartitionProperties>)> answer) = 0;
+    // Answers once the broker has accepted the reader. `fenced` if one with a higher epoch is
+    // there.
+    virtual void open(PartitionId partition, const Position& position, const ReadOptions& options,
+                      Callback<void(Result<std::unique_ptr<Reader>>)> answer) = 0;
+};
+
+}  // namespace evenkeel::source
