@@ -6,6 +6,7 @@
 #include "base/metrics.h"
 #include "base/promise.h"
 #include "door/admin.h"
+#include "door/key_ring.h"
 #include "http/server.h"
 #include "hub/namespace.h"
 #include "io/system/files.h"
@@ -46,6 +47,19 @@ struct Server::State {
         return {};
     }
 
+    Result<> load_keys(const ServerOptions& options) {
+        EK_TRY_ASSIGN(auto stored, door::Keys::load(files, options.hub.directory));
+        // A crash may have come between the end of an event hub and that of its rules.
+        const auto rules = stored.rules();
+        for (const auto& rule : rules) {
+            if (rule.hub.empty() || hubs->find(rule.hub).ok()) continue;
+            EK_TRY(stored.remove_hub(rule.hub));
+        }
+        keys = std::make_unique<door::KeyRing>(loop, metadata, door->rules(), std::move(stored),
+                                               options.rules);
+        return {};
+    }
+
     // Clients that come by TLS speak the same AMQP from then on.
     void accept(io::Listener& listener) {
         listener.accept([this, &listener](Result<std::unique_ptr<io::Socket>> socket) {
@@ -68,8 +82,7 @@ struct Server::State {
             accept(*amqps.back());
         }
         if (!options.http && !options.https) return {};
-        admin = std::make_unique<door::Admin>(loop, *hubs, door->rules(), metrics,
-                                              door::AdminOptions{});
+        admin = std::make_unique<door::Admin>(loop, *hubs, *keys, metrics, door::AdminOptions{});
         http = std::make_unique<http::Server>(
             loop, http::ServerOptions{},
             [this](const http::Request& request, Callback<void(http::Response)> answer) {
@@ -102,6 +115,7 @@ struct Server::State {
     std::unique_ptr<hub::Namespace> hubs;
     std::unique_ptr<io::TlsServerContext> tls;
     std::unique_ptr<door::Door> door;
+    std::unique_ptr<door::KeyRing> keys;
     std::unique_ptr<door::Admin> admin;
     std::unique_ptr<http::Server> http;
     std::vector<std::unique_ptr<io::Listener>> amqps;
@@ -121,9 +135,9 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
                                                      state->metadata, state->log_metrics},
                                                     options.hub));
     state->network = std::make_unique<io::system::SystemNetwork>(state->loop);
-    state->door =
-        std::make_unique<door::Door>(state->loop, state->reads, *state->network, *state->hubs,
-                                     door::AccessRules(options.rules), options.door);
+    state->door = std::make_unique<door::Door>(state->loop, state->reads, *state->network,
+                                               *state->hubs, door::AccessRules({}), options.door);
+    EK_TRY(state->load_keys(options));
     EK_TRY(state->listen(options));
     state->hubs->start();
     state->loop.start();

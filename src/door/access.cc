@@ -6,6 +6,7 @@
 #include <openssl/evp.h>
 
 #include "door/address.h"
+#include "hub/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -92,6 +93,33 @@ Result<Parts> take_apart(std::string_view token) {
 }
 
 }  // namespace
+
+std::vector<std::string_view> names_of(const Rights& rights) {
+    std::vector<std::string_view> names;
+    if (rights.send) names.emplace_back("Send");
+    if (rights.listen) names.emplace_back("Listen");
+    if (rights.manage) names.emplace_back("Manage");
+    return names;
+}
+
+Result<Rights> parse_rights(const std::vector<std::string>& names) {
+    Rights rights;
+    for (const auto& name : names) {
+        const std::string folded = hub::folded(name);
+        if (folded == "send") {
+            rights.send = true;
+        } else if (folded == "listen") {
+            rights.listen = true;
+        } else if (folded == "manage") {
+            rights = {true, true, true};
+        } else {
+            return refused("'" + hub::shown(name) +
+                           "' is no right; there are Send, Listen and Manage");
+        }
+    }
+    if (rights == Rights{}) return refused("a rule needs a right: Send, Listen or Manage");
+    return rights;
+}
 
 Result<Claim> AccessRules::check_sas(std::string_view token, WallTime now) const {
     EK_TRY_ASSIGN(const Parts parts, take_apart(token));

@@ -33,6 +33,12 @@ struct Rights {
 
 enum class Right : std::uint8_t { send, listen, manage };
 
+// "Send", "Listen", "Manage", as far as they are there.
+std::vector<std::string_view> names_of(const Rights& rights);
+// Back, without regard to case. Manage brings the other two. invalid_argument if there is none, or
+// another word.
+Result<Rights> parse_rights(const std::vector<std::string>& names);
+
 struct Rule {
     std::string name;
     std::string hub;  // folded; empty: the whole namespace

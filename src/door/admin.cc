@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "door/admin_call.h"
 #include "hub/names.h"
 
 namespace evenkeel::door {
@@ -31,17 +32,19 @@ constexpr AdminRoute route_table[] = {
     {"GET", "/api/v1/hubs/{hub}/groups/{group}", Access::read, Action::show_group},
     {"DELETE", "/api/v1/hubs/{hub}/groups/{group}", Access::manage, Action::remove_group},
     {"GET", "/api/v1/hubs/{hub}/partitions", Access::read, Action::list_partitions},
+    {"GET", "/api/v1/keys", Access::manage_all, Action::list_keys},
+    {"POST", "/api/v1/keys", Access::manage_all, Action::create_key},
+    {"GET", "/api/v1/keys/{key}", Access::manage_all, Action::show_key},
+    {"DELETE", "/api/v1/keys/{key}", Access::manage_all, Action::remove_key},
+    {"POST", "/api/v1/keys/{key}/rotate", Access::manage_all, Action::rotate_key},
+    {"GET", "/api/v1/hubs/{hub}/keys", Access::manage, Action::list_keys},
+    {"POST", "/api/v1/hubs/{hub}/keys", Access::manage, Action::create_key},
+    {"GET", "/api/v1/hubs/{hub}/keys/{key}", Access::manage, Action::show_key},
+    {"DELETE", "/api/v1/hubs/{hub}/keys/{key}", Access::manage, Action::remove_key},
+    {"POST", "/api/v1/hubs/{hub}/keys/{key}/rotate", Access::manage, Action::rotate_key},
 };
 
 constexpr std::string_view bearer_word = "Bearer ";
-
-Response error_of(const Error& error) {
-    return error_response(status_of(error.code), to_string(error.code), error.detail);
-}
-
-Response bad_request(std::string_view why) {
-    return error_response(400, "invalid_argument", why);
-}
 
 Response json_response(const json::value& value, int status = 200) {
     return {.status = status, .body = json::serialize(value) + "\n"};
@@ -84,56 +87,6 @@ bool is_json(const http::Request& request) {
     while (name.ends_with(' ')) name.remove_suffix(1);
     return http::equal_without_case(name, "application/json");
 }
-
-// The members of a JSON object, each asked for once; what is left over is a mistake of the caller.
-class Members {
-public:
-    static Result<Members> parse(const std::string& body) {
-        Members members;
-        if (body.empty()) return members;
-        boost::system::error_code error;
-        json::value value = json::parse(text(body), error);
-        if (error || !value.is_object()) {
-            return Error{ErrorCode::invalid_argument, "the body is not a JSON object"};
-        }
-        members.object_ = std::move(value.get_object());
-        return members;
-    }
-
-    Result<std::optional<std::string>> take_text(std::string_view key) {
-        const auto value = take(key);
-        if (!value) return std::optional<std::string>();
-        if (!value->is_string()) return wrong(key, "a text");
-        return std::optional(std::string(value->get_string()));
-    }
-    Result<std::optional<std::int64_t>> take_number(std::string_view key, std::int64_t max) {
-        const auto value = take(key);
-        if (!value) return std::optional<std::int64_t>();
-        if (!value->is_int64() || value->get_int64() < 0 || value->get_int64() > max) {
-            return wrong(key, "a whole number from 0 to " + std::to_string(max));
-        }
-        return std::optional(value->get_int64());
-    }
-    Result<> check_empty() const {
-        if (object_.empty()) return {};
-        return Error{ErrorCode::invalid_argument,
-                     "nothing is known of '" + hub::shown(object_.begin()->key()) + "'"};
-    }
-
-private:
-    std::optional<json::value> take(std::string_view key) {
-        const auto found = object_.find(text(key));
-        if (found == object_.end()) return std::nullopt;
-        json::value value = found->value();
-        object_.erase(found);
-        return value;
-    }
-    static Error wrong(std::string_view key, const std::string& wanted) {
-        return {ErrorCode::invalid_argument, std::string(key) + " must be " + wanted};
-    }
-
-    json::object object_;
-};
 
 constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
 // Such that times do not overflow: 10,000 years.
@@ -224,14 +177,6 @@ bool may_read(const Claim& claim, const Entity& entity, WallTime now) {
 
 }  // namespace
 
-// A request, and what was found out about it.
-struct Admin::Call {
-    const http::Request& request;
-    std::string hub;
-    std::string group;
-    std::optional<Claim> claim;
-};
-
 int status_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::invalid_argument: return 400;
@@ -250,9 +195,9 @@ int status_of(ErrorCode code) {
     return 500;
 }
 
-Admin::Admin(io::Loop& loop, hub::Namespace& hubs, const AccessRules& rules, const Metrics& metrics,
+Admin::Admin(io::Loop& loop, hub::Namespace& hubs, KeyRing& keys, const Metrics& metrics,
              AdminOptions options)
-    : loop_(loop), hubs_(hubs), rules_(rules), metrics_(metrics), options_(std::move(options)) {}
+    : loop_(loop), hubs_(hubs), keys_(keys), metrics_(metrics), options_(std::move(options)) {}
 
 std::span<const AdminRoute> Admin::routes() {
     return route_table;
@@ -264,7 +209,7 @@ void Admin::handle(const http::Request& request, Answer answer) {
     std::string methods;
     for (const auto& route : route_table) {
         const auto wanted = parts_of(route.path);
-        Call call{request, {}, {}, {}};
+        Call call{request, {}, {}, {}, {}};
         bool fits = parts.size() == wanted.size();
         for (std::size_t i = 0; fits && i < parts.size(); ++i) {
             const auto part = http::percent_decode(parts[i]);
@@ -274,6 +219,9 @@ void Admin::handle(const http::Request& request, Answer answer) {
                 fits = !part->empty();
             } else if (wanted[i] == "{group}") {
                 call.group = *part;
+                fits = !part->empty();
+            } else if (wanted[i] == "{key}") {
+                call.key = *part;
                 fits = !part->empty();
             } else {
                 fits = *part == wanted[i];
@@ -303,7 +251,7 @@ std::optional<Response> Admin::refuse(const AdminRoute& route, Call& call) const
     const std::string token = call.request.field("Authorization");
     const bool is_bearer = token.starts_with(bearer_word) && options_.jwt;
     auto claim = is_bearer ? options_.jwt->check(token.substr(bearer_word.size()), now)
-                           : rules_.check_sas(token, now);
+                           : keys_.access().check_sas(token, now);
     if (!claim.ok()) {
         auto response = error_response(401, "unauthorized",
                                        token.empty() ? "a token is needed" : claim.error().detail);
@@ -341,7 +289,7 @@ void Admin::act(Action action, Call& call, Answer answer) {
         case Action::create_hub: return create_hub(call, std::move(answer));
         case Action::show_hub: return answer(show_hub(call.hub, 200));
         case Action::alter_hub: return alter_hub(call, std::move(answer));
-        case Action::remove_hub: return hubs_.remove(call.hub, then(std::move(answer), no_content));
+        case Action::remove_hub: return remove_hub(call, std::move(answer));
         case Action::purge_hub: return purge(call, std::move(answer));
         case Action::list_groups: return answer(list_groups(call));
         case Action::create_group: return create_group(call, std::move(answer));
@@ -349,6 +297,12 @@ void Admin::act(Action action, Call& call, Answer answer) {
         case Action::remove_group:
             return hubs_.remove_group(call.hub, call.group, then(std::move(answer), no_content));
         case Action::list_partitions: return answer(list_partitions(call));
+        case Action::list_keys: return answer(list_keys(call));
+        case Action::show_key: return answer(show_key(call));
+        case Action::create_key: return create_key(call, std::move(answer));
+        case Action::rotate_key: return rotate_key(call, std::move(answer));
+        case Action::remove_key:
+            return keys_.remove(call.key, call.hub, then(std::move(answer), no_content));
     }
 }
 
@@ -357,7 +311,7 @@ Response Admin::health() const {
     if (problem_) {
         return json_response({{"status", "unhealthy"}, {"message", text(*problem_)}}, 503);
     }
-    return json_response({{"status", "healthy"}, {"message", "the hub takes clients"}});
+    return json_response({{"status", "healthy"}, {"message", "Service is healthy."}});
 }
 
 Response Admin::list_hubs(const Call& call) const {
@@ -434,6 +388,16 @@ void Admin::alter_hub(const Call& call, Answer answer) {
     if (!change.ok()) return answer(error_of(change.error()));
     hubs_.alter(call.hub, *change,
                 then(std::move(answer), [this, name = call.hub] { return show_hub(name, 200); }));
+}
+
+// Its keys go with it, so that another one of that name does not know them.
+void Admin::remove_hub(const Call& call, Answer answer) {
+    hubs_.remove(call.hub, [this, alive = std::weak_ptr<char>(alive_), hub = call.hub,
+                            answer = std::move(answer)](const Result<>& removed) mutable {
+        if (alive.expired()) return;
+        if (!removed.ok()) return answer(error_of(removed.error()));
+        keys_.remove_hub(hub, then(std::move(answer), [] { return Response{.status = 204}; }));
+    });
 }
 
 void Admin::create_group(const Call& call, Answer answer) {

@@ -8,6 +8,9 @@
 // asks for one but those that say `open`. Without a good token the answer is 401, with one that
 // lacks the right 403. Writes must be JSON and must not come from another site's page (G-A6).
 // Names in paths are percent-encoded: the hub a/b is /api/v1/hubs/a%2Fb.
+//
+// Keys of rules are shown when they are made or rotated, and by GET of one rule; lists have only
+// names. All of these ask for Manage.
 // Threads: pinned to the hub's loop.
 #pragma once
 
@@ -24,6 +27,7 @@
 #include "base/task.h"
 #include "door/access.h"
 #include "door/jwt.h"
+#include "door/key_ring.h"
 #include "http/message.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
@@ -60,9 +64,14 @@ struct AdminRoute {
         show_group,
         remove_group,
         list_partitions,
+        list_keys,
+        create_key,
+        show_key,
+        remove_key,
+        rotate_key,
     };
     std::string_view method;
-    std::string_view path;  // {hub} and {group} stand for one part
+    std::string_view path;  // {hub}, {group} and {key} stand for one part each
     Access access;
     Action action;
 };
@@ -71,7 +80,7 @@ class Admin {
 public:
     // All outlive it, and it outlives the answers that it owes only if it is asked to: those that
     // come after its end are dropped.
-    Admin(io::Loop& loop, hub::Namespace& hubs, const AccessRules& rules, const Metrics& metrics,
+    Admin(io::Loop& loop, hub::Namespace& hubs, KeyRing& keys, const Metrics& metrics,
           AdminOptions options);
 
     // As http::Handler.
@@ -94,8 +103,13 @@ private:
     http::Response list_partitions(const Call& call) const;
     void create_hub(const Call& call, Answer answer);
     void alter_hub(const Call& call, Answer answer);
+    void remove_hub(const Call& call, Answer answer);
     void create_group(const Call& call, Answer answer);
     void purge(const Call& call, Answer answer);
+    http::Response list_keys(const Call& call) const;
+    http::Response show_key(const Call& call) const;
+    void create_key(const Call& call, Answer answer);
+    void rotate_key(const Call& call, Answer answer);
     // What there is of that name now, or why not.
     http::Response show_hub(const std::string& name, int status) const;
     // Answers with what a change made, or why it did not.
@@ -103,7 +117,7 @@ private:
 
     io::Loop& loop_;
     hub::Namespace& hubs_;
-    const AccessRules& rules_;
+    KeyRing& keys_;
     const Metrics& metrics_;
     const AdminOptions options_;
     std::optional<std::string> problem_;
