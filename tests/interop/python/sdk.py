@@ -1,66 +1,11 @@
-"""The official Python SDK, unmodified, against our hub; a test program that ./test counts like the
-others (--gtest_list_tests, --gtest_output=xml:FILE)."""
+"""The official Python SDK, unmodified, against our hub."""
 
-import json
-import os
-import pathlib
-import shutil
-import subprocess
 import sys
-import tempfile
 import threading
-import time
-import traceback
-import xml.sax.saxutils
 
-TESTS = []
+from harness import main, refused, test
+
 SUITE = "PythonSdk"
-
-
-def test(body):
-    TESTS.append(body)
-    return body
-
-
-class Hub:
-    """`evenkeel dev` as a process of our own."""
-
-    def __init__(self, binary):
-        self.binary = binary
-        self.folder = tempfile.mkdtemp(prefix="evenkeel-interop-")
-        self.port = 0
-
-    def start(self):
-        ready = pathlib.Path(self.folder, "ready.json")
-        ready.unlink(missing_ok=True)
-        self.process = subprocess.Popen(
-            [self.binary, "dev", "--data", f"{self.folder}/data", "--port", str(self.port), "--http-port", "0",
-             "--ready-file", str(ready), "--hub", "eh1:4", "--hub", "eh2:2"],
-            stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
-        lines = []
-        for line in self.process.stdout:  # its last line comes just before the ready file
-            lines.append(line)
-            if line.startswith("Ctrl-C"):
-                break
-        deadline = time.monotonic() + 20
-        while not ready.exists():
-            if self.process.poll() is not None or time.monotonic() > deadline:
-                raise RuntimeError("the hub did not start: " + "".join(lines))
-            os.sched_yield()
-        self.port = json.loads(ready.read_text())["amqp_port"]
-
-    def kill(self):
-        self.process.kill()
-        self.process.wait()
-
-    def remove(self):
-        self.process.terminate()
-        self.process.wait()
-        shutil.rmtree(self.folder, ignore_errors=True)
-
-    def connection_string(self, key="SAS_KEY_VALUE"):
-        return (f"Endpoint=sb://localhost:{self.port};SharedAccessKeyName=RootManageSharedAccessKey;"
-                f"SharedAccessKey={key};UseDevelopmentEmulator=true;")
 
 
 def producer(hub, name="eh1", **options):
@@ -101,14 +46,6 @@ def receive(hub, partition, count, name="eh1", group="$Default", seconds=30, cli
         raise errors[0]
     assert came, f"{len(events)} of {count} events in {seconds} s"
     return events
-
-
-def refused(call):
-    try:
-        call()
-    except Exception as error:  # which one it is, is what the test looks at
-        return error
-    raise AssertionError("it was not refused")
 
 
 @test
@@ -231,36 +168,5 @@ def after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost(hub):
     assert [e.sequence_number for e in events] == list(range(1, 61))
 
 
-def main(arguments):
-    if "--gtest_list_tests" in arguments:
-        print(f"{SUITE}.")
-        for body in TESTS:
-            print(f"  {body.__name__}")
-        return 0
-    hub = Hub(os.environ["EVENKEEL"])
-    hub.start()
-    cases, failures = [], 0
-    for body in TESTS:
-        started, why = time.monotonic(), ""
-        try:
-            body(hub)
-        except BaseException:  # a test may fail in any way; the others go on
-            why = traceback.format_exc()
-            failures += 1
-        seconds = time.monotonic() - started
-        print(f"[ {'FAILED' if why else '    OK'} ] {SUITE}.{body.__name__} ({seconds:.2f} s)", flush=True)
-        print(why, end="")
-        failure = f"<failure message={xml.sax.saxutils.quoteattr(why)}/>" if why else ""
-        cases.append(f'<testcase classname="{SUITE}" name="{body.__name__}" status="run" '
-                     f'time="{seconds:.3f}">{failure}</testcase>')
-    hub.remove()
-    for argument in arguments:
-        if argument.startswith("--gtest_output=xml:"):
-            path = pathlib.Path(argument.removeprefix("--gtest_output=xml:"))
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_text(f'<testsuites><testsuite name="{SUITE}">{"".join(cases)}</testsuite></testsuites>\n')
-    return 1 if failures else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(main(SUITE, sys.argv[1:]))
