@@ -50,8 +50,8 @@ namespace client {
 class Runtime;
 }
 
-// Errors of all that goes through a client: `invalid_argument` for credentials that are refused or
-// lack a right, `not_found` for an event hub, group or partition that is not there, `unavailable`,
+// Errors of all that goes through a client: `not_allowed` for credentials that are refused or lack
+// a right, `not_found` for an event hub, group or partition that is not there, `unavailable`,
 // `timed_out` and `overloaded` once the retries are used up, `cancelled` when it is closed.
 class Client {
 public:

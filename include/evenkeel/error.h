@@ -19,6 +19,7 @@ enum class ErrorCode : std::uint8_t {
     invalid_argument,
     not_found,
     already_exists,
+    not_allowed,  // with these credentials
     unsupported,
     // Lost a compare-and-set: read again, decide again.
     conflict,

@@ -9,6 +9,7 @@ std::string_view to_string(ErrorCode code) {
         case ErrorCode::invalid_argument: return "invalid_argument";
         case ErrorCode::not_found: return "not_found";
         case ErrorCode::already_exists: return "already_exists";
+        case ErrorCode::not_allowed: return "not_allowed";
         case ErrorCode::unsupported: return "unsupported";
         case ErrorCode::conflict: return "conflict";
         case ErrorCode::fenced: return "fenced";

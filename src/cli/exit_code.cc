@@ -12,6 +12,7 @@ ExitCode exit_code(ErrorCode code) {
         case ErrorCode::not_found: return ExitCode::not_found;
         case ErrorCode::already_exists:
         case ErrorCode::conflict: return ExitCode::conflict;
+        case ErrorCode::not_allowed:
         case ErrorCode::fenced: return ExitCode::not_allowed;
         case ErrorCode::timed_out: return ExitCode::cannot_reach;
         // A disk that does not take or give its bytes; no command talks to another machine yet.

@@ -116,7 +116,7 @@ void Connection::authorize() {
     } else {
         expires = sas_expiry(token.reveal()).value_or(now);
         if (expires <= now) {
-            return fail({{ErrorCode::invalid_argument,
+            return fail({{ErrorCode::not_allowed,
                           "the SharedAccessSignature in the connection string has expired"},
                          false,
                          {}});

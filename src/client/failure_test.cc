@@ -32,7 +32,7 @@ TEST(Failure, knows_what_is_worth_another_try) {
 TEST(Failure, has_the_code_that_a_hub_in_this_process_gives) {
     EXPECT_EQ(of("amqp:link:stolen").error.code, ErrorCode::fenced);
     EXPECT_EQ(of("amqp:not-found").error.code, ErrorCode::not_found);
-    EXPECT_EQ(of("amqp:unauthorized-access").error.code, ErrorCode::invalid_argument);
+    EXPECT_EQ(of("amqp:unauthorized-access").error.code, ErrorCode::not_allowed);
     EXPECT_EQ(of("amqp:resource-limit-exceeded").error.code, ErrorCode::overloaded);
     EXPECT_EQ(of("com.microsoft:argument-out-of-range").error.code, ErrorCode::invalid_argument);
     EXPECT_EQ(of("com.microsoft:argument-out-of-range",
@@ -54,7 +54,7 @@ TEST(Failure, keeps_the_hubs_words_or_else_the_condition) {
 
 TEST(Failure, reads_a_status_by_its_condition_or_else_by_its_number) {
     EXPECT_EQ(failure_of_status(404, "", "x").error.code, ErrorCode::not_found);
-    EXPECT_EQ(failure_of_status(401, "", "x").error.code, ErrorCode::invalid_argument);
+    EXPECT_EQ(failure_of_status(401, "", "x").error.code, ErrorCode::not_allowed);
     EXPECT_TRUE(failure_of_status(503, "", "x").retry);
     EXPECT_TRUE(failure_of_status(500, "", "x").retry);
     EXPECT_EQ(failure_of_status(500, "amqp:not-found", "x").error.code, ErrorCode::not_found);

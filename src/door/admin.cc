@@ -180,6 +180,7 @@ bool may_read(const Claim& claim, const Entity& entity, WallTime now) {
 int status_of(ErrorCode code) {
     switch (code) {
         case ErrorCode::invalid_argument: return 400;
+        case ErrorCode::not_allowed: return 403;
         case ErrorCode::not_found: return 404;
         case ErrorCode::already_exists:
         case ErrorCode::conflict:

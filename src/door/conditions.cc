@@ -24,6 +24,7 @@ amqp::Condition condition_of(const Error& error) {
         case ErrorCode::not_found: return with(amqp::condition::not_found);
         case ErrorCode::already_exists:
         case ErrorCode::conflict: return with(amqp::condition::not_allowed);
+        case ErrorCode::not_allowed: return with(amqp::condition::unauthorized);
         case ErrorCode::unsupported: return with(amqp::condition::not_implemented);
         case ErrorCode::fenced: return with(amqp::condition::stolen);
         case ErrorCode::overloaded:

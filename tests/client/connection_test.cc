@@ -70,7 +70,7 @@ TEST(ClientConnection, refuses_a_wrong_key_at_once) {
     const auto opened = world.open_producer();
 
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(opened.error().code, ErrorCode::not_allowed);
     EXPECT_NE(opened.error().detail.find("InvalidSignature"), std::string::npos);
     EXPECT_LT(world.now() - before, Duration(1s));
     world.run_for(1min);
@@ -84,7 +84,7 @@ TEST(ClientConnection, tells_a_missing_right_at_once) {
     const auto opened = world.open_producer();
 
     ASSERT_FALSE(opened.ok());
-    EXPECT_EQ(opened.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(opened.error().code, ErrorCode::not_allowed);
     EXPECT_NE(opened.error().detail.find("'Send'"), std::string::npos);
 }
 

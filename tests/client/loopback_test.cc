@@ -92,10 +92,10 @@ TEST(ClientLoopback, refuses_a_wrong_key_and_a_missing_right) {
     const auto reader_only = Producer::open(hub.connection_string("homes", "reader"));
 
     ASSERT_FALSE(wrong.ok());
-    EXPECT_EQ(wrong.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(wrong.error().code, ErrorCode::not_allowed);
     EXPECT_EQ(wrong.error().detail.find("d3Jvbmc"), std::string::npos) << "never shows a key";
     ASSERT_FALSE(reader_only.ok());
-    EXPECT_EQ(reader_only.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(reader_only.error().code, ErrorCode::not_allowed);
 }
 
 TEST(ClientLoopback, refuses_an_event_that_is_too_large_before_it_is_sent) {
