@@ -100,7 +100,8 @@ public:
 };
 
 struct ProcessorOptions {
-    std::string hub = {};  // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
+    std::string hub = {};        // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
+    std::string event_hub = {};  // if `hub` names none
     std::string group = "$Default";
     std::string store = {};  // "sqlite:FILE", "memory:"
     // Names this instance. Give a stable one (host or pod name) to keep partitions over a quick
@@ -203,6 +204,8 @@ public:
     // Waits until the processor has ended by itself: `conflict` (its id was taken), the error that
     // a poisonous event ended it with; or until stop() was called.
     virtual Result<> wait() = 0;
+    // True once wait() would not wait. Threads: any.
+    virtual bool has_ended() = 0;
 
     virtual ProcessorStatus status() = 0;
     // Inputs and reasons of the last balancing decision, for people.
