@@ -1,0 +1,43 @@
+// How often processors look for each other, and after what silence one counts as dead.
+//
+//     heartbeat sent ──────────── lease ─────────▶ it stops by itself
+//     heartbeat seen ──────────── dead ───────────────────▶ others take its partitions
+//
+// A processor stops `lease` after it *sent* its last good heartbeat; others wait for `dead` after
+// they first *saw* it, which is later. So lease < dead is all that keeps two from reading one
+// partition; clocks are never compared, only their rates count.
+#pragma once
+
+#include <chrono>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace evenkeel::processor {
+
+struct Timing {
+    Duration heartbeat{
+        std::chrono::milliseconds(2000)};                // and poll; each drawn from [0.9, 1] of it
+    Duration poll_fast{std::chrono::milliseconds(250)};  // while something is expected or unowned
+    Duration poll_fast_max{std::chrono::seconds(30)};    // for so long at a time
+    Duration dead{std::chrono::milliseconds(6000)};
+    Duration lease{std::chrono::milliseconds(5000)};
+    Duration settle{std::chrono::milliseconds(500)};       // after a join, before voluntary moves
+    Duration settle_push{std::chrono::milliseconds(200)};  // the same, with a store that notifies
+    Duration ramp{std::chrono::milliseconds(1000)};  // a newcomer takes free partitions gradually
+    // Official members are judged by the age of their entries; ours are renewed thrice in it.
+    Duration foreign_expiry{std::chrono::seconds(120)};
+    Duration leave_max{std::chrono::seconds(20)};       // hand everything over within this
+    Duration restart_memory{std::chrono::minutes(10)};  // a crash counts against its id for so long
+    Duration probation_max{std::chrono::seconds(60)};
+};
+
+// A dead instance is replaced within about 8 s.
+Timing standard_timing();
+// Within about 4 s, with twice the requests to the store.
+Timing fast_timing();
+
+// `invalid_argument` names the pair that does not fit, and what would (I19).
+Result<> validate(const Timing& timing);
+
+}  // namespace evenkeel::processor
