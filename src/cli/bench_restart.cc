@@ -12,10 +12,6 @@
 #include <latch>
 #include <optional>
 
-#include <fcntl.h>
-#include <signal.h>
-#include <spawn.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -24,6 +20,7 @@
 #include "base/random.h"
 #include "cli/bench.h"
 #include "cli/bench_report.h"
+#include "cli/child.h"
 #include "cli/interrupt.h"
 #include "cli/temporary_folder.h"
 #include "io/system/files.h"
@@ -37,67 +34,6 @@ constexpr std::size_t event_bytes = 1024;
 constexpr std::size_t batch_events = 64;
 constexpr std::uint64_t progress_bytes = std::uint64_t{64} << 20;
 constexpr int acknowledgements_under_load = 2000;
-
-// A child process of ours, and the lines that it writes. Killed and waited for at the end.
-class Child {
-public:
-    static Result<Child> start(const std::vector<std::string>& arguments);
-    Child(Child&& other) noexcept
-        : process_(std::exchange(other.process_, -1)),
-          lines_(std::exchange(other.lines_, nullptr)) {}
-    Child& operator=(Child&&) = delete;
-    ~Child() {
-        kill_hard();
-        if (lines_) std::fclose(lines_);
-    }
-
-    std::optional<std::string> next_line() {
-        char text[256];
-        if (!std::fgets(text, sizeof text, lines_)) return std::nullopt;
-        text[std::strcspn(text, "\n")] = '\0';
-        return text;
-    }
-    void kill_hard() {
-        if (process_ <= 0) return;
-        kill(process_, SIGKILL);
-        waitpid(process_, nullptr, 0);
-        process_ = -1;
-    }
-
-private:
-    Child(pid_t process, std::FILE* lines) : process_(process), lines_(lines) {}
-    pid_t process_;
-    std::FILE* lines_;
-};
-
-Result<Child> Child::start(const std::vector<std::string>& arguments) {
-    int ends[2];
-    if (pipe2(ends, O_CLOEXEC) != 0) return Error{ErrorCode::unavailable, "make a pipe"};
-    std::vector<char*> raw;
-    std::string self = "evenkeel";
-    raw.push_back(self.data());
-    for (const auto& argument : arguments) raw.push_back(const_cast<char*>(argument.c_str()));
-    raw.push_back(nullptr);
-    posix_spawn_file_actions_t actions;
-    posix_spawn_file_actions_init(&actions);
-    posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-    // Ctrl-C ends the child at once; we clean up behind it.
-    posix_spawnattr_t attributes;
-    posix_spawnattr_init(&attributes);
-    sigset_t none;
-    sigemptyset(&none);
-    posix_spawnattr_setsigmask(&attributes, &none);
-    posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
-    pid_t process = -1;
-    const int failed =
-        posix_spawn(&process, "/proc/self/exe", &actions, &attributes, raw.data(), environ);
-    posix_spawnattr_destroy(&attributes);
-    posix_spawn_file_actions_destroy(&actions);
-    close(ends[1]);
-    std::FILE* lines = fdopen(ends[0], "r");
-    if (failed != 0 || !lines) return Error{ErrorCode::unavailable, "start a process of our own"};
-    return Child(process, lines);
-}
 
 struct Acknowledged {
     std::vector<std::int64_t> last;  // by partition

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
-#include <latch>
 #include <memory>
 #include <vector>
 
@@ -11,22 +10,28 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "cli/demo_producer.h"
-#include "cli/demo_reader.h"
+#include "cli/demo_cast.h"
+#include "cli/demo_checker.h"
 #include "cli/demo_view.h"
 #include "cli/interrupt.h"
+#include "cli/server.h"
 #include "cli/temporary_folder.h"
 #include "cli/verdict.h"
+#include "hub/namespace.h"
 #include "io/system/files.h"
-#include <evenkeel/hub.h>
 
 namespace evenkeel::cli {
 namespace {
 
 constexpr Duration look_interval = std::chrono::milliseconds(200);
+constexpr Duration short_look = std::chrono::milliseconds(5);
 constexpr Duration purge_interval = std::chrono::seconds(5);
 // Behind what was read, when old events are removed.
 constexpr std::int64_t kept_events = 10'000;
+
+constexpr std::uint32_t reader_processes = 2;
+// Without an event for this long, what is still missing at the end is lost.
+constexpr Duration patience = std::chrono::seconds(5);
 
 struct Failure {
     std::string what;
@@ -37,26 +42,31 @@ struct Failure {
 class Demo {
 public:
     Demo(const DemoOptions& options, Interrupt& interrupt)
-        : options_(options), interrupt_(interrupt) {
-        std::array<std::byte, 8> random;
-        secure_bytes(random);
-        run_ = load<std::uint64_t>(random.data());
-    }
+        : options_(options), interrupt_(interrupt), run_(random_number()) {}
     ~Demo() {
-        producers_.clear();
-        readers_.clear();
-        hub_.reset();
+        cast_.reset();
+        server_.reset();
     }
 
     std::optional<Failure> open();
     void run();
     Verdict judge() const;
-    std::optional<Error> first_error() const;
+    std::optional<Error> first_error() const { return checker_->error(); }
 
 private:
-    Result<> prepare_event_hub();
-    Result<> open_readers();
-    void start_producers();
+    static std::uint64_t random_number() {
+        std::array<std::byte, 8> random;
+        secure_bytes(random);
+        return load<std::uint64_t>(random.data());
+    }
+
+    Result<> open_hub(const std::string& directory);
+    Result<> look_at_partitions();
+    Result<std::vector<std::int64_t>> last_sequences();
+    Result<> start_readers();
+    Result<> start_producers();
+    bool wait_until_ready(std::size_t member);
+    void show_until_the_end();
     void stop_producers();
     void finish_readers();
     void purge_what_was_read();
@@ -64,117 +74,172 @@ private:
     const DemoOptions options_;
     Interrupt& interrupt_;
     const SystemClock clock_;
-    std::uint64_t run_ = 0;
+    const std::uint64_t run_;
     std::uint32_t partitions_ = 0;
     std::unique_ptr<TemporaryFolder> temporary_;  // outlives the hub
-    std::unique_ptr<Hub> hub_;
-    std::unique_ptr<Traffic> traffic_;
-    std::vector<std::int64_t> last_before_;  // sequence numbers, by partition
-    std::vector<std::unique_ptr<DemoReader>> readers_;
-    std::vector<std::unique_ptr<DemoProducer>> producers_;
+    std::unique_ptr<Server> server_;
+    std::string connection_;
+    std::unique_ptr<DemoChecker> checker_;
+    std::unique_ptr<DemoCast> cast_;
+    std::vector<std::size_t> readers_;  // of the cast
+    std::optional<std::size_t> producer_;
     Duration ran_{};
 };
 
+// Made for this run, and known to nobody but our processes.
+std::string random_key() {
+    std::array<std::byte, 24> random;
+    secure_bytes(random);
+    std::string key;
+    for (const std::byte byte : random) key += fmt::format("{:02x}", std::to_integer<int>(byte));
+    return key;
+}
+
 std::optional<Failure> Demo::open() {
-    HubOptions hub;
-    hub.directory = options_.data;
-    if (options_.data.empty()) {
+    std::string directory = options_.data;
+    if (directory.empty()) {
         auto folder = TemporaryFolder::make({}, "demo");
         if (!folder.ok()) {
             return Failure{"cannot make a temporary folder", folder.error(),
                            "set TMPDIR, or give --data DIR"};
         }
         temporary_ = std::move(*folder);
-        hub.directory = temporary_->path();
+        directory = temporary_->path();
     }
     const Instant before = clock_.now();
-    auto opened = Hub::open(hub);
-    if (!opened.ok()) {
-        return Failure{"cannot open the hub in " + hub.directory, opened.error(),
+    if (const auto opened = open_hub(directory); !opened.ok()) {
+        return Failure{"cannot open the hub in " + directory, opened.error(),
                        opened.error().code == ErrorCode::conflict
                            ? "end the other process, or give another folder with --data"
                            : "--data DIR with a folder that you may write to"};
     }
-    hub_ = std::move(*opened);
     const auto took = std::chrono::duration<double, std::milli>(clock_.now() - before).count();
-    if (const auto result = prepare_event_hub(); !result.ok()) {
+    if (const auto result = look_at_partitions(); !result.ok()) {
         return Failure{fmt::format("cannot use event hub '{}'", options_.event_hub), result.error(),
                        "another name with --hub"};
     }
-    traffic_ = std::make_unique<Traffic>(partitions_);
-    if (const auto result = open_readers(); !result.ok()) {
-        return Failure{fmt::format("cannot read event hub '{}'", options_.event_hub),
-                       result.error(), "another folder with --data"};
+    cast_ = std::make_unique<DemoCast>(*checker_, connection_);
+    if (const auto result = start_readers(); !result.ok()) {
+        return Failure{"cannot start a process of our own", result.error(), ""};
     }
     fmt::print(stderr,
-               "Evenkeel {}   hub ready in {:.0f} ms   event hub '{}', {} partitions\n"
+               "Evenkeel {}   hub ready in {:.0f} ms on 127.0.0.1:{}   event hub '{}', {} "
+               "partitions\n"
                "data in {} ({})\n",
-               EVENKEEL_VERSION, took, options_.event_hub, partitions_, hub.directory,
-               temporary_ ? "temporary" : "kept");
+               EVENKEEL_VERSION, took, server_->ports().amqp, options_.event_hub, partitions_,
+               directory, temporary_ ? "temporary" : "kept");
     return std::nullopt;
 }
 
-Result<> Demo::prepare_event_hub() {
-    auto info = hub_->describe(options_.event_hub);
-    if (!info.ok() && info.error().code == ErrorCode::not_found) {
-        EventHubOptions event_hub;
-        event_hub.partitions = options_.partitions;
-        EK_TRY(hub_->create(options_.event_hub, event_hub));
-        info = hub_->describe(options_.event_hub);
-    }
-    if (!info.ok()) return info.error();
-    partitions_ = info->options.partitions;
-    if (partitions_ < options_.partitions) {
+Result<> Demo::open_hub(const std::string& directory) {
+    const std::string key = random_key();
+    ServerOptions wanted;
+    wanted.hub.directory = directory;
+    wanted.amqp = {"127.0.0.1", 0};
+    wanted.rules = {{"demo", "", door::Secret(key), {}, {true, true, true}}};
+    EK_TRY_ASSIGN(server_, Server::open(wanted));
+    connection_ = fmt::format(
+        "Endpoint=sb://127.0.0.1:{};SharedAccessKeyName=demo;SharedAccessKey={};"
+        "UseDevelopmentEmulator=true",
+        server_->ports().amqp, key);
+    return {};
+}
+
+// Makes the event hub, or widens it.
+Result<> Demo::look_at_partitions() {
+    EventHubOptions fresh;
+    fresh.partitions = options_.partitions;
+    const auto made = server_->call([&](hub::Namespace& hubs, auto done) {
+        hubs.create(options_.event_hub, fresh, std::move(done));
+    });
+    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
+    EK_TRY(server_->call([&](hub::Namespace& hubs, auto done) {
+        const auto found = hubs.find(options_.event_hub);
+        if (!found.ok()) return done(found.error());
+        partitions_ = (*found)->partition_count();
+        if (partitions_ >= options_.partitions) return done({});
         EventHubChange change;
-        change.partitions = options_.partitions;
-        EK_TRY(hub_->alter(options_.event_hub, change));
-        partitions_ = options_.partitions;
-    } else if (partitions_ > options_.partitions) {
+        change.partitions = partitions_ = options_.partitions;
+        hubs.alter(options_.event_hub, change, std::move(done));
+    }));
+    if (partitions_ > options_.partitions) {
         fmt::print(stderr, "event hub '{}' has {} partitions already; all of them are used\n",
                    options_.event_hub, partitions_);
     }
+    EK_TRY_ASSIGN(const auto last_before, last_sequences());
+    checker_ = std::make_unique<DemoChecker>(options_.producers, last_before);
     return {};
 }
 
-Result<> Demo::open_readers() {
-    for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
-        EK_TRY_ASSIGN(const auto info, hub_->describe(options_.event_hub, partition));
-        last_before_.push_back(info.last_enqueued_sequence_number);
-        EK_TRY_ASSIGN(auto reader,
-                      DemoReader::open(*hub_, traffic_->partitions[partition],
-                                       {.event_hub = options_.event_hub,
-                                        .run = run_,
-                                        .partition = partition,
-                                        .producers = options_.producers,
-                                        .after_sequence = info.last_enqueued_sequence_number}));
-        readers_.push_back(std::move(reader));
+Result<std::vector<std::int64_t>> Demo::last_sequences() {
+    std::vector<std::int64_t> last;
+    EK_TRY(server_->call([&](hub::Namespace& hubs, auto done) {
+        const auto found = hubs.find(options_.event_hub);
+        if (!found.ok()) return done(found.error());
+        for (std::uint32_t i = 0; i < partitions_; ++i) {
+            const auto partition = (*found)->partition({i});
+            if (!partition.ok()) return done(partition.error());
+            const auto log = (*partition)->log();
+            if (!log.ok()) return done(log.error());
+            last.push_back((*log)->properties().last_sequence.value);
+        }
+        done({});
+    }));
+    return last;
+}
+
+Result<> Demo::start_readers() {
+    const std::uint32_t processes = std::min(reader_processes, partitions_);
+    for (std::uint32_t i = 0; i < processes; ++i) {
+        std::vector<std::string> arguments = {"demo-reader", "--hub=" + options_.event_hub,
+                                              fmt::format("--run={}", run_),
+                                              fmt::format("--producers={}", options_.producers)};
+        for (std::uint32_t partition = i; partition < partitions_; partition += processes) {
+            arguments.push_back(fmt::format("--partition={}", partition));
+        }
+        EK_TRY_ASSIGN(const auto member, cast_->start(arguments));
+        readers_.push_back(member);
     }
     return {};
 }
 
-void Demo::start_producers() {
-    for (std::uint32_t id = 0; id < options_.producers; ++id) {
-        producers_.push_back(std::make_unique<DemoProducer>(
-            *hub_, *traffic_,
-            DemoProducer::Options{
-                .event_hub = options_.event_hub,
-                .run = run_,
-                .id = id,
-                .partitions = partitions_,
-                .event_bytes = options_.event_bytes,
-                .batch_events = options_.batch_events,
-                .rate = static_cast<double>(options_.rate) / options_.producers}));
-        producers_.back()->start();
+Result<> Demo::start_producers() {
+    EK_TRY_ASSIGN(producer_, cast_->start({"demo-producer", "--hub=" + options_.event_hub,
+                                           fmt::format("--run={}", run_),
+                                           fmt::format("--partitions={}", partitions_),
+                                           fmt::format("--producers={}", options_.producers),
+                                           fmt::format("--event-bytes={}", options_.event_bytes),
+                                           fmt::format("--batch={}", options_.batch_events),
+                                           fmt::format("--rate={}", options_.rate)}));
+    return {};
+}
+
+// False if it failed, or we were interrupted before.
+bool Demo::wait_until_ready(std::size_t member) {
+    while (!cast_->is_ready(member)) {
+        if (checker_->traffic().failed || interrupt_.wait(short_look)) return false;
     }
+    return true;
 }
 
 void Demo::run() {
-    for (auto& reader : readers_) reader->start();
-    start_producers();
+    // The readers begin at the end, so they come first.
+    bool ready = true;
+    for (const auto reader : readers_) ready = ready && wait_until_ready(reader);
+    if (ready) {
+        if (const auto started = start_producers(); !started.ok()) cast_->fail(started.error());
+    }
+    if (producer_ && wait_until_ready(*producer_)) show_until_the_end();
+    stop_producers();
+    finish_readers();
+    cast_->finish();
+}
+
+void Demo::show_until_the_end() {
     const Instant start = clock_.now();
-    DemoView view(*traffic_, options_.duration, start);
+    DemoView view(checker_->traffic(), options_.duration, start);
     Instant purged = start;
-    while (!traffic_->failed) {
+    while (!checker_->traffic().failed) {
         Duration left = look_interval;
         if (options_.duration) {
             left = std::min(left, start + *options_.duration - clock_.now());
@@ -193,77 +258,64 @@ void Demo::run() {
     view.finish(clock_.now(), interrupt_.requested()
                                   ? "interrupted; reading what was acknowledged ..."
                                   : "reading what was acknowledged ...");
-    finish_readers();
 }
 
 void Demo::stop_producers() {
-    std::latch stopped(static_cast<std::ptrdiff_t>(producers_.size()));
-    for (auto& producer : producers_) producer->stop([&stopped] { stopped.count_down(); });
-    stopped.wait();
-    for (auto& producer : producers_) producer->join();
+    if (!producer_) return;
+    cast_->stop(*producer_);
+    while (!cast_->is_gone(*producer_)) interrupt_.wait(short_look);
 }
 
+// Until all that is stored was read, or nothing more comes.
 void Demo::finish_readers() {
-    for (std::size_t partition = 0; partition < readers_.size(); ++partition) {
-        std::int64_t last = last_before_[partition];
-        for (const auto& producer : producers_) {
-            last = std::max(last, producer->results().last_sequence[partition]);
+    const auto last = last_sequences();
+    Instant last_event = clock_.now();
+    std::uint64_t read_before = 0;
+    while (last.ok() && !checker_->traffic().failed) {
+        std::uint64_t read = 0;
+        std::optional<std::size_t> behind;
+        for (std::size_t i = 0; i < last->size(); ++i) {
+            const auto& traffic = checker_->traffic().partitions[i];
+            read += traffic.read.value();
+            if (traffic.read_up_to < (*last)[i]) behind = i;
         }
-        readers_[partition]->finish_at(last);
+        if (!behind) break;
+        const Instant now = clock_.now();
+        if (read != read_before) last_event = now;
+        read_before = read;
+        if (now - last_event > patience) {
+            fmt::print(stderr, "partition {}: events behind {} did not come\n", *behind,
+                       checker_->traffic().partitions[*behind].read_up_to.load());
+            break;
+        }
+        interrupt_.wait(short_look);
     }
-    for (auto& reader : readers_) reader->join();
+    for (const auto reader : readers_) cast_->stop(reader);
 }
 
 // A temporary folder need not grow for ever: what every reader has behind it may go.
 void Demo::purge_what_was_read() {
-    for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
-        const std::int64_t read = traffic_->partitions[partition].read_up_to;
-        if (read > kept_events) {
-            // If it fails there is only more on disk than there need be.
-            (void)hub_->purge(options_.event_hub, partition, read - kept_events);
+    // If it fails there is only more on disk than there need be.
+    (void)server_->call([&](hub::Namespace& hubs, auto done) {
+        const auto found = hubs.find(options_.event_hub);
+        for (std::uint32_t i = 0; found.ok() && i < partitions_; ++i) {
+            const std::int64_t read = checker_->traffic().partitions[i].read_up_to;
+            const auto partition = (*found)->partition({i});
+            if (read <= kept_events || !partition.ok() || !(*partition)->log().ok()) continue;
+            (*(*partition)->log())->purge({read - kept_events}, [](const Result<>&) {});
         }
-    }
+        done({});
+    });
 }
 
 Verdict Demo::judge() const {
     Verdict verdict;
-    Latencies::Buckets acknowledged_after{};
-    for (const auto& traffic : traffic_->partitions) {
-        verdict.sent += traffic.sent.value();
-        verdict.durable += traffic.durable.value();
-        verdict.refused += traffic.refused.value();
-        traffic.acknowledged_after.add_to(acknowledged_after);
-    }
-    for (std::size_t partition = 0; partition < readers_.size(); ++partition) {
-        const auto& read = readers_[partition]->results();
-        verdict.out_of_order += read.out_of_order;
-        verdict.repeated += read.repeated;
-        verdict.wrong_content += read.wrong_content;
-        for (std::size_t producer = 0; producer < producers_.size(); ++producer) {
-            const auto& acknowledged = producers_[producer]->results().acknowledged[partition];
-            verdict.handled += read.read[producer].size();
-            verdict.lost += acknowledged.missing_in(read.read[producer]);
-        }
-    }
+    checker_->judge(verdict);
     verdict.seconds = std::chrono::duration<double>(ran_).count();
-    verdict.ack_p50_ms = Latencies::quantile(acknowledged_after, {}, 0.50);
-    verdict.ack_p99_ms = Latencies::quantile(acknowledged_after, {}, 0.99);
-    verdict.partitions = partitions_;
     verdict.producers = options_.producers;
     verdict.event_bytes = options_.event_bytes;
     verdict.interrupted = interrupt_.requested();
     return verdict;
-}
-
-std::optional<Error> Demo::first_error() const {
-    for (const auto& reader : readers_) {
-        if (reader->results().error) return reader->results().error;
-    }
-    if (!traffic_->failed) return std::nullopt;
-    for (const auto& producer : producers_) {
-        if (producer->results().error) return producer->results().error;
-    }
-    return std::nullopt;
 }
 
 // Found out before the run, not after an hour of it.

@@ -1,11 +1,11 @@
-// `evenkeel demo`: a stream of numbered events through a hub in this process, and a verdict on what
-// came out of it.
+// `evenkeel demo`: a stream of numbered events through a hub, by AMQP between processes, and a
+// verdict on what came out of it.
 //
-//   producers ──send_later──▶ hub ──▶ one reader a partition ──▶ checked: order, content, nothing
-//   lost
-//       └── acknowledged numbers ──────────────┬──────────────────── numbers read
+//   this process:  hub with its listeners on loopback, view, checker
+//   demo-producer: producers, each with a connection ──AMQP──▶ hub ──AMQP──▶ demo-reader, twice
+//        └── what was acknowledged ────────────┬──────────────── what was read ──┘
 //                                              ▼
-//                                           verdict
+//                                      checker: verdict
 #pragma once
 
 #include <cstdint>

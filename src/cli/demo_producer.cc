@@ -1,32 +1,34 @@
 #include "cli/demo_producer.h"
 
 #include <algorithm>
+#include <latch>
 
 #include <fmt/core.h>
+
+#include "cli/child.h"
+#include "cli/demo_report.h"
 
 namespace evenkeel::cli {
 namespace {
 
+using Kind = DemoReport::Kind;
+
+constexpr std::size_t under_way_max = 8;  // batches of a producer
 constexpr Duration back_off_max = std::chrono::seconds(1);
 constexpr Duration give_up_after = std::chrono::seconds(10);
 
 }  // namespace
 
-DemoProducer::DemoProducer(Hub& hub, Traffic& traffic, const Options& options)
-    : hub_(hub),
-      traffic_(traffic),
+DemoProducer::DemoProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
+                           const DemoProducerOptions& options)
+    : id_(id),
       options_(options),
-      loop_(fmt::format("produce/{}", options.id)),
-      bytes_(options.batch_events * options.event_bytes),
+      rate_(options.rate / options.producers),
+      loop_(fmt::format("produce/{}", id)),
+      body_(options.event_bytes),
       next_number_(options.partitions),
-      next_partition_(options.id % options.partitions) {
-    for (std::size_t i = 0; i < options.batch_events; ++i) {
-        bodies_.push_back(
-            as_text(ByteView(bytes_).subspan(i * options.event_bytes, options.event_bytes)));
-    }
-    results_.acknowledged.resize(options.partitions);
-    results_.last_sequence.resize(options.partitions, -1);
-}
+      next_partition_(id % options.partitions),
+      producer_(std::move(producer)) {}
 
 DemoProducer::~DemoProducer() = default;
 
@@ -53,12 +55,12 @@ void DemoProducer::finish_if_idle() {
 }
 
 void DemoProducer::pump() {
-    while (!stopping_ && !gave_up_ && under_way_ < options_.under_way_max) {
+    while (!stopping_ && !gave_up_ && under_way_ < under_way_max) {
         const Instant now = loop_.clock().now();
         if (now < resume_) return pump_later(resume_ - now);
-        if (options_.rate > 0) {
+        if (rate_ > 0) {
             const double seconds = std::chrono::duration<double>(now - started_).count();
-            const double due = static_cast<double>(paced_) / options_.rate;
+            const double due = static_cast<double>(paced_) / rate_;
             if (due > seconds) {
                 return pump_later(Duration(static_cast<std::int64_t>((due - seconds) * 1e9)));
             }
@@ -68,7 +70,6 @@ void DemoProducer::pump() {
                 paced_ = 0;
             }
         }
-        paced_ += options_.batch_events;
         send_batch();
     }
 }
@@ -86,56 +87,90 @@ void DemoProducer::send_batch() {
     const std::uint32_t partition = next_partition_;
     next_partition_ = (next_partition_ + 1) % options_.partitions;
     const std::uint64_t first = next_number_[partition];
-    next_number_[partition] += options_.batch_events;
-    for (std::size_t i = 0; i < options_.batch_events; ++i) {
-        encode({options_.run, options_.id, partition, first + i},
-               ByteSpan(bytes_).subspan(i * options_.event_bytes, options_.event_bytes));
+    auto batch = producer_->make_batch({.partition = partition, .partition_key = {}});
+    EK_CHECK(batch.ok(), "a route by partition only is right");
+    // Fewer where so many do not fit into a message.
+    while (batch->size() < options_.batch_events) {
+        encode({options_.run, id_, partition, first + batch->size()}, body_);
+        if (!batch->try_add(as_text(body_))) break;
     }
-    traffic_.partitions[partition].sent.add(options_.batch_events);
+    const std::uint64_t count = batch->size();
+    if (count == 0) {
+        return on_refused(partition, 0,
+                          {ErrorCode::invalid_argument, "an event is larger than the hub takes"});
+    }
+    next_number_[partition] += count;
+    paced_ += count;
+    tell({.kind = Kind::sent, .partition = partition, .count = count});
     ++under_way_;
     const Instant sent = loop_.clock().now();
-    hub_.send_later(
-        options_.event_hub, bodies_, {.partition = partition, .partition_key = {}},
-        [this, partition, first, sent](Result<Receipt> result) {
-            const Instant answered = SystemClock().now();
-            loop_.post([this, partition, first, sent, answered, result = std::move(result)] {
-                on_done(partition, first, sent, answered, result);
-            });
+    producer_->send_later(*batch, [this, partition, first, count, sent](const Result<>& result) {
+        const Duration took = SystemClock().now() - sent;
+        loop_.post([this, partition, first, count, took, result] {
+            on_done(partition, first, count, took, result);
         });
+    });
 }
 
-void DemoProducer::on_done(std::uint32_t partition, std::uint64_t first, Instant sent,
-                           Instant answered, const Result<Receipt>& result) {
+void DemoProducer::on_done(std::uint32_t partition, std::uint64_t first, std::uint64_t count,
+                           Duration took, const Result<>& result) {
     --under_way_;
     if (!result.ok()) {
-        on_refused(partition, result.error());
+        on_refused(partition, count, result.error());
     } else {
-        last_success_ = answered;
+        last_success_ = loop_.clock().now();
         back_off_ = back_off_min;
-        auto& traffic = traffic_.partitions[partition];
-        traffic.durable.add(options_.batch_events);
-        traffic.acknowledged_after.observe(answered - sent);
-        results_.acknowledged[partition].add(first, options_.batch_events);
-        auto& last = results_.last_sequence[partition];
-        last = std::max(last, result->last_sequence_number);
+        tell({.kind = Kind::acknowledged,
+              .partition = partition,
+              .producer = id_,
+              .number = first,
+              .count = count,
+              .took = took});
     }
     pump();
     finish_if_idle();
 }
 
-void DemoProducer::on_refused(std::uint32_t partition, const Error& error) {
-    traffic_.partitions[partition].refused.add(options_.batch_events);
-    results_.error = error;
-    const bool too_long = loop_.clock().now() - last_success_ > give_up_after;
-    if (!is_retriable(error) || too_long) {
+void DemoProducer::on_refused(std::uint32_t partition, std::uint64_t count, const Error& error) {
+    tell({.kind = Kind::refused, .partition = partition, .count = count});
+    const Instant now = loop_.clock().now();
+    if (!is_retriable(error) || now - last_success_ > give_up_after) {
+        if (!gave_up_) tell({.kind = Kind::failed, .error = error});
         gave_up_ = true;
-        traffic_.failed = true;
         return;
     }
-    const Instant now = loop_.clock().now();
     if (now < resume_) return;  // refused together with others
     resume_ = now + back_off_;
     back_off_ = std::min(back_off_ * 2, back_off_max);
+}
+
+ExitCode demo_producer_child(const DemoProducerOptions& options) {
+    live_with_parent();
+    const auto connection = next_word();
+    if (!connection) return ExitCode::failed;
+    std::vector<std::unique_ptr<DemoProducer>> producers;
+    for (std::uint32_t id = 0; id < options.producers; ++id) {
+        ClientOptions client;
+        client.connection = *connection;
+        client.event_hub = options.event_hub;
+        client.name = fmt::format("demo producer {}", id);
+        client.retry.retries_max = 0;  // what is refused is told, not hidden
+        auto opened = Producer::open(client);
+        if (!opened.ok()) {
+            tell({.kind = Kind::failed, .error = opened.error()});
+            return ExitCode::failed;
+        }
+        producers.push_back(std::make_unique<DemoProducer>(std::move(*opened), id, options));
+    }
+    tell({.kind = Kind::ready});
+    for (auto& producer : producers) producer->start();
+    while (next_word()) {
+    }
+    std::latch stopped(static_cast<std::ptrdiff_t>(producers.size()));
+    for (auto& producer : producers) producer->stop([&stopped] { stopped.count_down(); });
+    stopped.wait();
+    tell({.kind = Kind::done});
+    return ExitCode::done;
 }
 
 }  // namespace evenkeel::cli

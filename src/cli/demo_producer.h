@@ -1,69 +1,63 @@
-// One producer of the demo: sends numbered batches to the partitions in turn, at a given rate, with
-// a bounded number under way. What the hub refuses for now is not sent again: its numbers are
-// skipped, and nobody expects them. When nothing was taken for a while the producer gives up.
+// The demo's producer process, and one producer in it: sends numbered batches by AMQP to the
+// partitions in turn, at a given rate, with a bounded number under way. What the hub refuses for
+// now is not sent again: its numbers are skipped, and nobody expects them. When nothing was taken
+// for a while the producer gives up. It tells what it does as DemoReport.
 //
-// Threads: pinned to its loop; results() after the loop has stopped.
+// Threads: pinned to its loop.
 #pragma once
 
-#include <optional>
+#include <memory>
 #include <string>
 #include <vector>
 
 #include "base/result.h"
-#include "cli/demo_traffic.h"
-#include "cli/number_set.h"
+#include "cli/exit_code.h"
 #include "cli/stream_body.h"
 #include "io/system/loop.h"
-#include <evenkeel/hub.h>
+#include <evenkeel/producer.h>
 
 namespace evenkeel::cli {
 
+struct DemoProducerOptions {
+    std::string event_hub;
+    std::uint64_t run = 0;
+    std::uint32_t partitions = 1;
+    std::uint32_t producers = 1;
+    std::size_t event_bytes = 256;
+    std::size_t batch_events = 100;
+    double rate = 0;  // events a second of all together; 0: no limit
+};
+
+// The process: its stdin brings the connection string, then ends when it is to stop.
+ExitCode demo_producer_child(const DemoProducerOptions& options);
+
 class DemoProducer {
 public:
-    struct Options {
-        std::string event_hub;
-        std::uint64_t run = 0;
-        std::uint32_t id = 0;
-        std::uint32_t partitions = 1;
-        std::size_t event_bytes = 256;
-        std::size_t batch_events = 100;
-        double rate = 0;                // events a second; 0: no limit
-        std::size_t under_way_max = 8;  // batches
-    };
-    struct Results {
-        std::vector<NumberSet> acknowledged;      // by partition
-        std::vector<std::int64_t> last_sequence;  // acknowledged, by partition; -1 if none
-        std::optional<Error> error;               // the last one
-    };
-
-    // `hub` and `traffic` outlive the producer.
-    DemoProducer(Hub& hub, Traffic& traffic, const Options& options);
+    DemoProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
+                 const DemoProducerOptions& options);
     // stop() has told that it is done.
     ~DemoProducer();
 
     void start();
     // Threads: any. `done` runs on the loop when nothing is under way any more.
     void stop(Task done);
-    void join() { loop_.stop(); }
-    const Results& results() const { return results_; }
 
 private:
     static constexpr Duration back_off_min = std::chrono::milliseconds(20);
 
     void pump();
     void send_batch();
-    void on_done(std::uint32_t partition, std::uint64_t first, Instant sent, Instant answered,
-                 const Result<Receipt>& result);
-    void on_refused(std::uint32_t partition, const Error& error);
+    void on_done(std::uint32_t partition, std::uint64_t first, std::uint64_t count, Duration took,
+                 const Result<>& result);
+    void on_refused(std::uint32_t partition, std::uint64_t count, const Error& error);
     void pump_later(Duration delay);
     void finish_if_idle();
 
-    Hub& hub_;
-    Traffic& traffic_;
-    const Options options_;
+    const std::uint32_t id_;
+    const DemoProducerOptions options_;
+    const double rate_;  // of this one
     io::system::LoopThread loop_;
-    std::vector<std::byte> bytes_;
-    std::vector<std::string_view> bodies_;
+    std::vector<std::byte> body_;
     std::vector<std::uint64_t> next_number_;  // by partition
     std::uint32_t next_partition_;
     Instant started_;
@@ -76,7 +70,7 @@ private:
     bool gave_up_ = false;
     bool stopping_ = false;
     Task stopped_;
-    Results results_;
+    std::unique_ptr<Producer> producer_;  // goes before the loop that its answers are posted to
 };
 
 }  // namespace evenkeel::cli

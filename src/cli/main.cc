@@ -10,6 +10,8 @@
 
 #include "cli/bench.h"
 #include "cli/demo.h"
+#include "cli/demo_producer.h"
+#include "cli/demo_reader.h"
 #include "cli/dev.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
@@ -145,6 +147,8 @@ const CLI::Validator a_duration(
 struct Commands {
     DemoOptions demo;
     std::string demo_for;
+    DemoProducerOptions demo_producer;
+    DemoReaderOptions demo_reader;
     DevOptions dev;
     SendOptions send;
     ReadOptions read;
@@ -159,7 +163,8 @@ struct Commands {
 void add_demo(CLI::App& app, Commands& commands) {
     auto& options = commands.demo;
     auto* command = app.add_subcommand(
-        "demo", "Send a stream of events through a hub, read it back, and judge what came out");
+        "demo",
+        "Send a stream of events through a hub by AMQP, read it back, and judge what came out");
     command->footer(demo_examples);
     command->add_option("--for", commands.demo_for, "Stop after this time; without it, with Ctrl-C")
         ->check(a_duration);
@@ -171,7 +176,9 @@ void add_demo(CLI::App& app, Commands& commands) {
     command->add_option("--partitions", options.partitions, "Partitions of the event hub")
         ->check(CLI::Range(1, 1024))
         ->capture_default_str();
-    command->add_option("--producers", options.producers, "Producers, each with a thread")
+    command
+        ->add_option("--producers", options.producers,
+                     "Producers, each with a connection of its own")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
     command->add_option("--event-bytes", options.event_bytes, "Size of an event")
@@ -191,6 +198,27 @@ void add_demo(CLI::App& app, Commands& commands) {
         if (!commands.demo_for.empty()) commands.demo.duration = parse_duration(commands.demo_for);
         commands.exit = demo(commands.demo);
     });
+}
+
+// Started by `demo`; not for people, so not shown.
+void add_demo_children(CLI::App& app, Commands& commands) {
+    auto& producer = commands.demo_producer;
+    auto* produce = app.add_subcommand("demo-producer")->group("");
+    produce->add_option("--hub", producer.event_hub)->required();
+    produce->add_option("--run", producer.run);
+    produce->add_option("--partitions", producer.partitions);
+    produce->add_option("--producers", producer.producers);
+    produce->add_option("--event-bytes", producer.event_bytes);
+    produce->add_option("--batch", producer.batch_events);
+    produce->add_option("--rate", producer.rate);
+    produce->callback([&] { commands.exit = demo_producer_child(commands.demo_producer); });
+    auto& reader = commands.demo_reader;
+    auto* read = app.add_subcommand("demo-reader")->group("");
+    read->add_option("--hub", reader.event_hub)->required();
+    read->add_option("--run", reader.run);
+    read->add_option("--producers", reader.producers);
+    read->add_option("--partition", reader.partitions)->take_all();
+    read->callback([&] { commands.exit = demo_reader_child(commands.demo_reader); });
 }
 
 void add_dev(CLI::App& app, Commands& commands) {
@@ -349,6 +377,7 @@ ExitCode run(int count, char** arguments) {
     add_send(app, commands);
     add_read(app, commands);
     add_demo(app, commands);
+    add_demo_children(app, commands);
     add_bench(app, commands);
     try {
         app.parse(count, arguments);

@@ -165,6 +165,11 @@ const Server::Ports& Server::ports() const {
     return state_->ports;
 }
 
+Result<> Server::call(Callback<void(hub::Namespace&, Callback<void(Result<>)>)> start) {
+    return wait_for(state_->loop,
+                    [&](Callback<void(Result<>)> done) { start(*state_->hubs, std::move(done)); });
+}
+
 std::vector<EventHubInfo> Server::event_hubs() {
     std::vector<EventHubInfo> all;
     run_and_wait(state_->loop, [&] {

@@ -49,6 +49,8 @@ public:
     };
     const Ports& ports() const;
     std::vector<EventHubInfo> event_hubs();
+    // Calls `start` with the hub, on its loop, and waits for what it answers.
+    Result<> call(Callback<void(hub::Namespace&, Callback<void(Result<>)>)> start);
 
 private:
     struct State;

@@ -1,4 +1,6 @@
 // The command line as its users meet it: what it writes, and how it ends.
+#include <fstream>
+
 #include <signal.h>
 
 #include "base/bytes.h"
@@ -109,6 +111,34 @@ TEST(Demo, ends_with_a_verdict_and_130_when_it_is_interrupted) {
     const Ended ended = process.wait();
     EXPECT_TRUE(ended.exited);
     EXPECT_EQ(ended.code, 130);
+}
+
+TEST(Demo, leaves_no_process_behind_when_it_is_killed) {
+    const test::TemporaryDirectory directory;
+    Process process(
+        {EVENKEEL_PROGRAM, "demo", "--rate", "10000", "--data", directory.path() + "/data"});
+    char first_words[8];
+    ASSERT_TRUE(process.read_errors(first_words, sizeof first_words));
+    std::ifstream children("/proc/" + std::to_string(process.id()) + "/task/" +
+                           std::to_string(process.id()) + "/children");
+    std::string child;
+    children >> child;
+    EXPECT_NE(child, "") << "events go through processes of their own";
+
+    process.signal(SIGKILL);
+
+    // The children have the same stderr: it ends when the last of them has.
+    process.rest_of_errors();
+    EXPECT_FALSE(process.wait().exited);
+}
+
+TEST(Demo, sends_fewer_at_a_time_where_a_message_has_no_room_for_all) {
+    const auto outcome = evenkeel({"demo", "--for", "300ms", "--event-bytes", "300000", "--batch",
+                                   "10", "--rate", "100", "--json", "-"});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors << outcome.output;
+    EXPECT_TRUE(has(outcome.output, "\"refused\": 0,")) << outcome.output;
+    EXPECT_FALSE(has(outcome.output, "\"handled\": 0,")) << outcome.output;
 }
 
 TEST(Demo, says_what_to_do_when_the_folder_cannot_be_written) {

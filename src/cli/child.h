@@ -1,0 +1,60 @@
+// A process of this same program that works for us. We speak to it in lines on its stdin and hear
+// lines from its stdout; its stderr is ours.
+//
+// It ends when we do, however we end: a child calls live_with_parent() first of all, and what it
+// waits for on stdin is over then. Ctrl-C in a terminal reaches only us; we tell the child.
+// Threads: one at a time, but for say() and close_input(), which may come from another one.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <sys/types.h>
+
+#include "base/result.h"
+
+namespace evenkeel::cli {
+
+class Child {
+public:
+    static Result<Child> start(const std::vector<std::string>& arguments);
+    Child(Child&& other) noexcept;
+    Child& operator=(Child&&) = delete;
+    // Kills it if it still runs, and waits for it.
+    ~Child();
+
+    pid_t id() const { return process_; }
+    // A line to its stdin; false if it has ended.
+    bool say(std::string_view line);
+    void close_input();
+
+    // The next line; none once its stdout has ended. Blocks.
+    std::optional<std::string> next_line();
+    // The same in two steps for whoever polls output(): one read(), false at the end; then the
+    // lines that are whole by now, each valid until the next call.
+    int output() const { return output_; }
+    bool fill();
+    std::optional<std::string_view> line();
+
+    void kill_hard();
+    // Kills it, but reads on: its last lines may still be in the pipe. Threads: any.
+    void end() const;
+
+private:
+    Child(pid_t process, int input, int output)
+        : process_(process), input_(input), output_(output) {}
+    pid_t process_;
+    int input_;
+    int output_;
+    std::string buffer_;
+    std::size_t taken_ = 0;  // of the buffer
+};
+
+// Called by a child before it does anything else.
+void live_with_parent();
+// The parent's next line on our stdin; none when it has closed it or is gone. Blocks.
+std::optional<std::string> next_word();
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,60 @@
+// The demo's processes: starts them, hears what they tell, hands it to the checker, and knows who
+// is ready, done or gone.
+//
+// Threads: the one that made it; the checker is called on a thread of the cast's own.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/child.h"
+#include "cli/demo_checker.h"
+#include "io/system/loop.h"
+
+namespace evenkeel::cli {
+
+class DemoCast {
+public:
+    // Each process gets `connection` as its first line: it holds a key, which arguments would show
+    // to everybody on the machine.
+    DemoCast(DemoChecker& checker, std::string connection);
+    // Kills whoever is still there.
+    ~DemoCast();
+    DemoCast(const DemoCast&) = delete;
+    DemoCast& operator=(const DemoCast&) = delete;
+
+    // Returns its number.
+    Result<std::size_t> start(const std::vector<std::string>& arguments);
+    bool is_ready(std::size_t member) const { return members_[member].ready; }
+    // Its stdout has ended.
+    bool is_gone(std::size_t member) const { return members_[member].gone; }
+    // Asks it to end; it may still tell what is under way.
+    void stop(std::size_t member);
+    // The demo cannot go on.
+    void fail(const Error& error);
+    // Hears whoever is stopped to the end. All must be stopped or gone.
+    void finish();
+
+private:
+    struct Member {
+        explicit Member(Child started) : child(std::move(started)), listener("hear") {}
+        Child child;
+        std::atomic<bool> ready{false};
+        std::atomic<bool> gone{false};
+        std::atomic<bool> stopping{false};
+        io::system::WorkerThread listener;  // reads its lines
+    };
+
+    void listen(Member& member);
+
+    DemoChecker& checker_;
+    const std::string connection_;
+    io::system::WorkerThread judge_;  // the checker's
+    std::deque<Member> members_;
+};
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,52 @@
+// Judges a stream by what its processes tell: what was acknowledged and what was read, in which
+// order. It knows neither hub nor processes.
+//
+// Threads: take() one; traffic() is counted for whoever watches; the rest once take() is over.
+#pragma once
+
+#include <optional>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/demo_report.h"
+#include "cli/demo_traffic.h"
+#include "cli/number_set.h"
+#include "cli/verdict.h"
+
+namespace evenkeel::cli {
+
+class DemoChecker {
+public:
+    // `last_before`: the last sequence number of each partition before the run; -1 if none.
+    DemoChecker(std::uint32_t producers, const std::vector<std::int64_t>& last_before);
+
+    void take(const DemoReport& report);
+    const Traffic& traffic() const { return traffic_; }
+    // A process cannot go on.
+    void fail(const Error& error);
+    // The worst that was told; none if all went as it should.
+    std::optional<Error> error() const { return failure_ ? failure_ : trouble_; }
+
+    // Fills in what the checker knows.
+    void judge(Verdict& verdict) const;
+
+private:
+    struct Partition {
+        std::int64_t next_sequence = 0;
+        std::vector<std::uint64_t> next_number;  // by producer
+        std::vector<NumberSet> acknowledged;     // by producer
+        std::vector<NumberSet> read;             // by producer
+        std::uint64_t out_of_order = 0;
+        std::uint64_t repeated = 0;
+        std::uint64_t wrong_content = 0;
+    };
+
+    void take_read(const DemoReport& report);
+
+    Traffic traffic_;
+    std::vector<Partition> partitions_;
+    std::optional<Error> failure_;
+    std::optional<Error> trouble_;  // of a reader: events that could not be read
+};
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,43 @@
+// What the demo's processes tell the one that judges them, a line each on stdout: a word and six
+// numbers, or an error. Whatever handles events may be judged if it writes such lines.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include "base/clock.h"
+#include "base/result.h"
+
+namespace evenkeel::cli {
+
+struct DemoReport {
+    enum class Kind : std::uint8_t {
+        ready,         // readers: all are open
+        sent,          // partition, count
+        acknowledged,  // producer, partition, number, count, took
+        refused,       // partition, count, and an error was told before
+        read,          // partition, sequence, producer, number, count: a run without a gap
+        foreign,       // partition, sequence: an event that no producer of this run made
+        trouble,       // error: what was refused, damaged, or is tried again
+        failed,        // error: it cannot go on
+        done,          // a producer: nothing is under way any more
+    };
+
+    Kind kind = Kind::ready;
+    std::uint32_t partition = 0;
+    std::uint32_t producer = 0;
+    std::uint64_t number = 0;  // of the first event, of its producer in its partition
+    std::uint64_t count = 0;
+    std::int64_t sequence = 0;  // of the first event
+    Duration took{};            // from send to acknowledgement
+    Error error = {};
+};
+
+std::string to_line(const DemoReport& report);
+Result<DemoReport> parse_demo_report(std::string_view line);
+
+// To our stdout, at once. Threads: any.
+void tell(const DemoReport& report);
+
+}  // namespace evenkeel::cli
