@@ -22,10 +22,10 @@
 // After the store was destroyed no answer comes any more.
 #pragma once
 
-#include <chrono>
+#include <compare>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -37,12 +37,18 @@
 
 namespace evenkeel::checkpoint {
 
+class Transactions;
+
 // Whose entries these are. Stores compare names without regard to case, as Event Hubs does.
 struct GroupName {
     std::string hub_namespace;  // host of the hub, without port: "localhost"
     std::string event_hub;
     std::string group;
+    auto operator<=>(const GroupName&) const = default;
 };
+
+// As stores keep it: ASCII letters in lower case.
+GroupName lower_cased(GroupName name);
 
 enum class MemberState : std::uint8_t { active, leaving };
 
@@ -70,8 +76,8 @@ struct Member {
 
 struct Ownership {
     PartitionId partition;
-    std::string owner;  // a member's id; "" = nobody
-    Epoch epoch;        // 0: written by a program that knows no epochs
+    std::string owner = {};  // a member's id; "" = nobody
+    Epoch epoch = {};        // 0: written by a program that knows no epochs
     std::int64_t since_ms = 0;
     double load = 0;  // events a second, smoothed; 0 = unknown
 
@@ -81,19 +87,18 @@ struct Ownership {
 
 struct Checkpoint {
     PartitionId partition;
-    SequenceNumber sequence;     // the last handled event; -1 = none yet
-    std::string offset = {};     // of that event, opaque; "" = not known
-    Epoch epoch;                 // of the owner that wrote it
-    std::uint32_t attempts = 0;  // how often the event behind it was tried and failed
-    std::int64_t hub_created_ms =
-        0;                        // which incarnation of the event hub it belongs to; 0 = unknown
-    std::int64_t written_ms = 0;  // wall time, for people; the store fills it in listings
+    SequenceNumber sequence = {};     // the last handled event; -1 = none yet
+    std::string offset = {};          // of that event, opaque; "" = not known
+    Epoch epoch = {};                 // of the owner that wrote it
+    std::uint32_t attempts = 0;       // how often the event behind it was tried and failed
+    std::int64_t hub_created_ms = 0;  // which incarnation of the event hub it is of; 0 = unknown
+    std::int64_t written_ms = 0;      // wall time, for people; the store fills it in listings
 };
 
 // An event that could not be handled, put aside.
 struct DeadLetter {
     PartitionId partition;
-    SequenceNumber sequence;
+    SequenceNumber sequence = {};
     std::string offset = {};
     std::int64_t enqueued_ms = 0;
     std::string partition_key = {};
@@ -128,6 +133,7 @@ public:
     virtual void seal(PartitionId partition, Epoch epoch, Answer<Checkpoint> done) = 0;
     virtual void write_checkpoint(const Checkpoint& checkpoint, Answer<> done) = 0;
     // For people: sets the position, wherever it was, and fences epochs below `checkpoint.epoch`.
+    // The stored epoch stays if it is higher.
     virtual void reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) = 0;
 
     // Once for each (partition, sequence): a second one changes nothing. Success = durable.
@@ -136,7 +142,11 @@ public:
 
     // Calls `changed` soon after another process may have written members or ownerships (now and
     // then without cause). False if the store cannot tell; then callers poll.
+    // A second call replaces the function; an empty one ends the watch.
     virtual bool watch(std::function<void()> changed) = 0;
+
+    // For exactly-once sinks (checkpoint/transaction.h); null if the store has none.
+    virtual Transactions* transactions() { return nullptr; }
 };
 
 }  // namespace evenkeel::checkpoint
