@@ -8,6 +8,16 @@ namespace evenkeel::commitlog {
 namespace {
 
 constexpr char magic[] = {'E', 'K', 'M', 'K'};
+// Far beyond what a disk can hold, and far from where sums overflow.
+constexpr std::int64_t position_max = std::int64_t{1} << 60;
+
+// A checksum that holds does not make sense of numbers that no log has.
+bool is_possible(const Mark& mark) {
+    return mark.start.value >= 0 && mark.start <= mark.end && mark.end.value <= position_max &&
+           mark.start_sequence.value >= 0 && mark.start_sequence <= mark.end_sequence &&
+           mark.end_sequence.value <= position_max &&
+           std::int64_t{mark.last_record_bytes} <= mark.end.value;
+}
 
 }  // namespace
 
@@ -38,6 +48,7 @@ std::optional<Mark> decode_mark(ByteView slot, std::uint32_t seed) {
     mark.end_sequence.value = load<std::int64_t>(slot.data() + 40);
     mark.last_time.milliseconds = load<std::int64_t>(slot.data() + 48);
     mark.last_record_bytes = load<std::uint32_t>(slot.data() + 56);
+    if (!is_possible(mark)) return std::nullopt;
     return mark;
 }
 

@@ -65,6 +65,20 @@ TEST_F(MarkFile, reports_a_disk_that_cannot_be_read) {
     EXPECT_EQ(read().error().code, ErrorCode::unavailable);
 }
 
+TEST(Mark, is_bad_with_numbers_that_no_log_has) {
+    const Mark good{1, {64}, {1}, {192}, {3}, {5}, 64};
+    ASSERT_EQ(decode_mark(encode(good, 7), 7), good);
+
+    for (const Mark& bad :
+         {Mark{1, {-64}, {1}, {192}, {3}, {5}, 64}, Mark{1, {256}, {1}, {192}, {3}, {5}, 64},
+          Mark{1, {64}, {-1}, {192}, {3}, {5}, 64}, Mark{1, {64}, {4}, {192}, {3}, {5}, 64},
+          Mark{1, {64}, {1}, {std::int64_t{1} << 62}, {3}, {5}, 64},
+          Mark{1, {64}, {1}, {192}, {std::int64_t{1} << 62}, {5}, 64},
+          Mark{1, {64}, {1}, {192}, {3}, {5}, 193}}) {
+        EXPECT_EQ(decode_mark(encode(bad, 7), 7), std::nullopt);
+    }
+}
+
 TEST(Mark, is_bad_with_any_bit_flipped) {
     const auto good = encode(a_mark(7), seed);
     for (std::size_t i = 0; i < good.size() * 8; ++i) {
