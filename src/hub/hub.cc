@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/promise.h"
+#include "hub/inside.h"
 #include "hub/namespace.h"
 #include "hub/sections.h"
 #include "io/system/files.h"
@@ -300,6 +301,8 @@ public:
 
     std::string metrics() const override { return metrics_.to_text(); }
 
+    hub::Inside inside() { return {*namespace_, loop_}; }
+
 private:
     // Copies what was sent, already encoded, so that the caller's bytes need not outlive the call.
     struct SendRequest {
@@ -408,6 +411,12 @@ Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options) {
     auto hub = std::make_unique<LocalHub>();
     EK_TRY(hub->start(options));
     return std::unique_ptr<Hub>(std::move(hub));
+}
+
+hub::Inside hub::inside(Hub& hub) {
+    auto* const local = dynamic_cast<LocalHub*>(&hub);
+    EK_CHECK(local != nullptr, "a hub that Hub::open() made");
+    return local->inside();
 }
 
 }  // namespace evenkeel

@@ -18,13 +18,19 @@
 
 namespace evenkeel::source {
 
+// Which event hub it is, for the store's entries.
+struct Name {
+    std::string hub_namespace;  // the hub's host without its port, or the folder it lies in
+    std::string event_hub;
+};
+
 struct HubProperties {
     std::uint32_t partitions = 0;
     std::int64_t created_ms = 0;  // tells a recreated hub from the one before; 0 = unknown
 };
 
 struct PartitionProperties {
-    SequenceNumber first;  // -1 if it never had an event
+    SequenceNumber first;  // the first that is still there; -1 if it never had an event
     SequenceNumber last;
     Offset last_offset;
     std::int64_t last_enqueued_ms = 0;
@@ -36,6 +42,8 @@ struct ReadOptions {
     std::string name = {};
     std::uint32_t prefetch_events = 1024;
     std::size_t prefetch_bytes = std::size_t{4} << 20;
+    // Ask the broker to tell with each event how far the partition has come.
+    bool track_end = false;
 };
 
 // One reader of one partition. Destroying it detaches; no answer comes after that.
@@ -56,8 +64,10 @@ public:
 
 class Source {
 public:
+    // Its readers are destroyed before it.
     virtual ~Source() = default;
 
+    virtual const Name& name() const = 0;
     // True if the broker cuts a reader when one with a higher epoch comes: then a stale owner
     // cannot read on.
     virtual bool is_exclusive() const = 0;
@@ -68,6 +78,9 @@ public:
     // there.
     virtual void open(PartitionId partition, const Position& position, const ReadOptions& options,
                       Callback<void(Result<std::unique_ptr<Reader>>)> answer) = 0;
+    // Says good-bye. Readers are gone by then, and questions are answered `cancelled` or not at
+    // all; `done` runs when nothing more comes.
+    virtual void close(Task done) = 0;
 };
 
 }  // namespace evenkeel::source

@@ -1,0 +1,34 @@
+#include "client/options.h"
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::client {
+namespace {
+
+TEST(ConnectionOptions, take_the_event_hub_from_the_string_or_from_beside_it) {
+    const auto inside = connection_options({.connection = "amqp://localhost/homes"});
+    const auto beside =
+        connection_options({.connection = "amqp://localhost", .event_hub = "homes"});
+
+    ASSERT_TRUE(inside.ok());
+    ASSERT_TRUE(beside.ok());
+    EXPECT_EQ(inside->target.event_hub, "homes");
+    EXPECT_EQ(beside->target.event_hub, "homes");
+}
+
+TEST(ConnectionOptions, name_what_is_missing_or_contradicts) {
+    EXPECT_EQ(connection_options({.connection = "amqp://localhost"}).error().code,
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(connection_options({.connection = "amqp://localhost/homes", .event_hub = "cars"})
+                  .error()
+                  .code,
+              ErrorCode::invalid_argument);
+    EXPECT_EQ(connection_options(
+                  {.connection = "amqp://localhost/homes", .token_life = std::chrono::seconds(1)})
+                  .error()
+                  .code,
+              ErrorCode::invalid_argument);
+}
+
+}  // namespace
+}  // namespace evenkeel::client
