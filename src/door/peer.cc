@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/core.h>
+
 #include "door/conditions.h"
 #include "door/links.h"
 
@@ -16,6 +18,8 @@ constexpr std::uint32_t small_reads_max = 64;  // then the large buffer is given
 constexpr std::size_t output_bytes_max = std::size_t{64} << 10;       // then the log waits
 constexpr std::size_t answer_bytes_max = std::size_t{512} << 10;      // then the client waits
 constexpr std::uint64_t waiting_bytes_max = std::uint64_t{16} << 20;  // then the socket waits
+constexpr std::uint32_t idle_ms_min = 200;     // of a client; a shorter one cannot be kept
+constexpr std::uint32_t idle_ms_tick = 8'000;  // up to here tick() comes too seldom
 
 amqp::ConnectionOptions options_for(const PeerContext& context) {
     amqp::ConnectionOptions options;
@@ -269,11 +273,28 @@ bool Peer::on_sasl(const amqp::SaslInit& init) {
     return claim.ok();
 }
 
-void Peer::on_open(const amqp::Open&) {
+void Peer::on_open(const amqp::Open& open) {
     opened_ = true;
     if (!leaving_) cut_at_.reset();
     unused_since_ = context_.loop.clock().now();
-    if (refusal_) close(*refusal_);
+    if (open.idle_timeout_ms > 0 && open.idle_timeout_ms < idle_ms_min && !refusal_) {
+        refusal_ = {std::string(amqp::condition::invalid_field),
+                    fmt::format("The idle time-out of {} ms is too short; ask for {} ms or more.",
+                                open.idle_timeout_ms, idle_ms_min)};
+    }
+    if (refusal_) return close(*refusal_);
+    if (open.idle_timeout_ms > 0 && open.idle_timeout_ms < idle_ms_tick) {
+        keep_alive_at(context_.loop.clock().now());
+    }
+}
+
+void Peer::keep_alive_at(Instant when) {
+    context_.loop.run_at(when, [this, alive = std::weak_ptr<Peer>(alive_)] {
+        if (alive.expired() || finished_ || connection_.is_closed()) return;
+        const Instant next = connection_.tick(context_.loop.clock().now());
+        flush();
+        keep_alive_at(next);
+    });
 }
 
 void Peer::on_closed(const std::optional<amqp::Condition>&) {

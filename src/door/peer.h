@@ -111,6 +111,8 @@ private:
     void add(amqp::Link& link, std::unique_ptr<PeerLink> user);
     void forget(amqp::Link& link);
     void settled(std::uint64_t bytes);
+    // For a client whose idle time-out is too short for tick().
+    void keep_alive_at(Instant when);
     void check_claims();
     void check_idle(Instant now);
 

@@ -176,5 +176,36 @@ TEST(Peer, closes_a_connection_that_has_no_links_for_four_minutes) {
     EXPECT_EQ(client.close_error.name, "amqp:connection:forced");
 }
 
+TEST(Peer, keeps_a_connection_alive_however_soon_the_client_gives_it_up) {
+    for (const auto idle : {200ms, 300ms, 1000ms, 3000ms, 9000ms}) {
+        DoorFixture world;
+        amqp::ConnectionOptions options;
+        options.idle_timeout = idle;
+        Client& client = world.stranger(options);
+
+        for (int i = 0; i < 40 && !client.closed; ++i) {
+            client.run_for(idle / 8);
+            client.connection->tick(world.client_loop.clock().now());
+            client.flush();
+        }
+
+        EXPECT_FALSE(client.closed) << idle.count() << " ms: " << client.close_error.description;
+    }
+}
+
+TEST(Peer, refuses_an_idle_time_out_too_short_to_be_kept) {
+    DoorFixture world;
+    amqp::ConnectionOptions options;
+    options.idle_timeout = 50ms;
+    Client& client = world.stranger(options);
+
+    client.run_for(1s);
+
+    EXPECT_TRUE(client.closed);
+    EXPECT_EQ(client.close_error.name, "amqp:invalid-field");
+    EXPECT_EQ(client.close_error.description,
+              "The idle time-out of 50 ms is too short; ask for 200 ms or more.");
+}
+
 }  // namespace
 }  // namespace evenkeel::door
