@@ -56,6 +56,7 @@ find_package(PkgConfig REQUIRED)
 find_package(Boost 1.81 REQUIRED COMPONENTS headers json)
 find_package(fmt 9 REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
+find_package(SQLite3 3.40 REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(EVENKEEL_TESTS)

@@ -13,13 +13,14 @@ Table MemoryServer::snapshot(const GroupName& group) const {
 }
 
 template <typename Operation>
-auto MemoryServer::apply(const GroupName& group, const MemoryStore* writer, Operation operation) {
+auto MemoryServer::apply(const MemoryStore& caller, Operation operation) {
     const Lock lock(mutex_);
-    auto result = operation(tables_[group], moment());
-    if (writer != nullptr) {
-        for (const MemoryStore* watcher : watchers_) {
-            if (watcher != writer && watcher->group_ == group) watcher->notify();
-        }
+    Table& table = tables_[caller.group_];
+    const std::uint64_t changes = table.changes();
+    auto result = operation(table, moment());
+    if (table.changes() == changes) return result;
+    for (const MemoryStore* watcher : watchers_) {
+        if (watcher != &caller && watcher->group_ == caller.group_) watcher->notify();
     }
     return result;
 }
@@ -46,34 +47,33 @@ MemoryStore::~MemoryStore() {
 }
 
 void MemoryStore::list_members(Answer<std::vector<Member>> done) {
-    answer<std::vector<Member>>(
-        std::move(done),
-        server_.apply(group_, nullptr, [](Table& table, Moment at) { return table.members(at); }));
+    answer<std::vector<Member>>(std::move(done), server_.apply(*this, [](Table& table, Moment at) {
+        return table.members(at);
+    }));
 }
 
 void MemoryStore::write_member(const Member& member, Answer<std::string> done) {
-    answer(std::move(done), server_.apply(group_, this, [&](Table& table, Moment at) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment at) {
         return table.write_member(member, at);
     }));
 }
 
 void MemoryStore::remove_member(std::string_view id, std::string_view version, Answer<> done) {
-    answer(std::move(done), server_.apply(group_, this, [&](Table& table, Moment) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment) {
         return table.remove_member(id, version);
     }));
 }
 
 void MemoryStore::list_ownerships(Answer<std::vector<Ownership>> done) {
-    answer<std::vector<Ownership>>(std::move(done),
-                                   server_.apply(group_, nullptr, [](Table& table, Moment at) {
-                                       return table.ownerships(at);
-                                   }));
+    answer<std::vector<Ownership>>(
+        std::move(done),
+        server_.apply(*this, [](Table& table, Moment at) { return table.ownerships(at); }));
 }
 
 void MemoryStore::write_ownerships(std::vector<Ownership> wanted,
                                    Answer<std::vector<Result<std::string>>> done) {
     answer<std::vector<Result<std::string>>>(
-        std::move(done), server_.apply(group_, this, [&](Table& table, Moment at) {
+        std::move(done), server_.apply(*this, [&](Table& table, Moment at) {
             std::vector<Result<std::string>> results;
             results.reserve(wanted.size());
             for (const Ownership& ownership : wanted) {
@@ -84,42 +84,41 @@ void MemoryStore::write_ownerships(std::vector<Ownership> wanted,
 }
 
 void MemoryStore::list_checkpoints(Answer<std::vector<Checkpoint>> done) {
-    answer<std::vector<Checkpoint>>(
-        std::move(done),
-        server_.apply(group_, nullptr, [](Table& table, Moment) { return table.checkpoints(); }));
+    answer<std::vector<Checkpoint>>(std::move(done), server_.apply(*this, [](Table& table, Moment) {
+        return table.checkpoints();
+    }));
 }
 
 void MemoryStore::seal(PartitionId partition, Epoch epoch, Answer<Checkpoint> done) {
-    answer(std::move(done), server_.apply(group_, nullptr, [&](Table& table, Moment at) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment at) {
         return table.seal(partition, epoch, at);
     }));
 }
 
 void MemoryStore::write_checkpoint(const Checkpoint& checkpoint, Answer<> done) {
-    answer(std::move(done), server_.apply(group_, nullptr, [&](Table& table, Moment at) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment at) {
         return table.write_checkpoint(checkpoint, at);
     }));
 }
 
 void MemoryStore::reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) {
-    answer(std::move(done), server_.apply(group_, nullptr, [&](Table& table, Moment at) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment at) {
         table.reset_checkpoint(checkpoint, at);
         return Result<>();
     }));
 }
 
 void MemoryStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
-    answer(std::move(done), server_.apply(group_, nullptr, [&](Table& table, Moment) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment) {
         table.add_dead_letter(letter);
         return Result<>();
     }));
 }
 
 void MemoryStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
-    answer<std::vector<DeadLetter>>(std::move(done),
-                                    server_.apply(group_, nullptr, [&](Table& table, Moment) {
-                                        return table.dead_letters(count_max);
-                                    }));
+    answer<std::vector<DeadLetter>>(
+        std::move(done),
+        server_.apply(*this, [&](Table& table, Moment) { return table.dead_letters(count_max); }));
 }
 
 bool MemoryStore::watch(std::function<void()> changed) {

@@ -43,10 +43,10 @@ public:
 private:
     friend class MemoryStore;
 
-    // Runs `operation` on the group's entries, alone; then tells the watchers but `writer`, if it
-    // may have changed members or ownerships.
+    // Runs `operation` on the entries of the caller's group, alone; then tells the other watchers
+    // if it has changed members or ownerships.
     template <typename Operation>
-    auto apply(const GroupName& group, const MemoryStore* writer, Operation operation);
+    auto apply(const MemoryStore& caller, Operation operation);
     Moment moment() const;
     void watch(const MemoryStore& store, bool on);
 

@@ -140,9 +140,9 @@ public:
     virtual void add_dead_letter(const DeadLetter& letter, Answer<> done) = 0;
     virtual void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) = 0;
 
-    // Calls `changed` soon after another process may have written members or ownerships (now and
-    // then without cause). False if the store cannot tell; then callers poll.
-    // A second call replaces the function; an empty one ends the watch.
+    // Calls `changed` soon after another store may have changed members or ownerships (now and then
+    // without cause; a mere heartbeat or renewal may go untold). False if the store cannot tell;
+    // then callers poll. A second call replaces the function; an empty one ends the watch.
     virtual bool watch(std::function<void()> changed) = 0;
 
     // For exactly-once sinks (checkpoint/transaction.h); null if the store has none.

@@ -1,10 +1,25 @@
 #include "checkpoint/table.h"
 
 #include <algorithm>
+#include <tuple>
 
 #include <fmt/format.h>
 
 namespace evenkeel::checkpoint {
+
+namespace {
+
+// What others act upon; the rest changes with every heartbeat or renewal.
+auto meaning(const Member& member) {
+    return std::tie(member.incarnation, member.state, member.restarts, member.generation,
+                    member.expecting, member.offers);
+}
+
+auto meaning(const Ownership& ownership) {
+    return std::tie(ownership.owner, ownership.epoch);
+}
+
+}  // namespace
 
 std::vector<Member> Table::members(Moment at) const {
     std::vector<Member> listed;
@@ -48,6 +63,7 @@ Result<std::string> Table::write_member(const Member& member, Moment at) {
     if (member.version != stored) {
         return version_conflict("member '" + member.id + "'", member.version, stored);
     }
+    if (found == members_.end() || meaning(found->second.value) != meaning(member)) ++changes_;
     Entry<Member>& entry = members_[member.id];
     entry = {member, at.now};
     entry.value.version = next_version();
@@ -62,6 +78,7 @@ Result<> Table::remove_member(std::string_view id, std::string_view version) {
                                 found->second.value.version);
     }
     members_.erase(found);
+    ++changes_;
     return {};
 }
 
@@ -71,6 +88,9 @@ Result<std::string> Table::write_ownership(const Ownership& ownership, Moment at
     if (ownership.version != stored) {
         return version_conflict(fmt::format("ownership of partition {}", ownership.partition.value),
                                 ownership.version, stored);
+    }
+    if (found == ownerships_.end() || meaning(found->second.value) != meaning(ownership)) {
+        ++changes_;
     }
     Entry<Ownership>& entry = ownerships_[ownership.partition];
     entry = {ownership, at.now};

@@ -39,6 +39,9 @@ public:
     void reset_checkpoint(const Checkpoint& checkpoint, Moment at);
     void add_dead_letter(const DeadLetter& letter);
 
+    // Rises when members or ownerships change in more than their version, age, note and load.
+    std::uint64_t changes() const { return changes_; }
+
 private:
     template <typename T>
     struct Entry {
@@ -49,6 +52,7 @@ private:
     std::string next_version();
 
     std::uint64_t last_version_ = 0;
+    std::uint64_t changes_ = 0;
     std::map<std::string, Entry<Member>, std::less<>> members_;
     std::map<PartitionId, Entry<Ownership>> ownerships_;
     std::map<PartitionId, Checkpoint> checkpoints_;

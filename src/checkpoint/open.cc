@@ -1,0 +1,54 @@
+#include "checkpoint/open.h"
+
+#include <map>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "base/clock.h"
+#include "base/mutex.h"
+#include "checkpoint/memory_store.h"
+#include "checkpoint/sqlite_store.h"
+
+namespace evenkeel::checkpoint {
+
+namespace {
+
+// The process's stores in memory, by name; they last as long as it does.
+MemoryServer& memory_server(const std::string& name) {
+    struct Servers {
+        SystemClock clock;
+        Mutex mutex;
+        std::map<std::string, std::unique_ptr<MemoryServer>> by_name EK_GUARDED_BY(mutex);
+    };
+    static Servers& servers = *new Servers;  // never destroyed: threads may outlive main()
+    const Lock lock(servers.mutex);
+    auto& server = servers.by_name[name];
+    if (!server) server = std::make_unique<MemoryServer>(servers.clock);
+    return *server;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName& group,
+                                          io::Loop& loop) {
+    const std::size_t colon = url.find(':');
+    const std::string_view scheme = url.substr(0, colon == url.npos ? 0 : colon);
+    const std::string rest(url.substr(colon == url.npos ? 0 : colon + 1));
+    if (scheme == "memory") {
+        return std::unique_ptr<Store>(new MemoryStore(loop, memory_server(rest), group));
+    }
+    if (scheme == "sqlite") {
+        EK_TRY_ASSIGN(auto store, SqliteStore::open(rest, group, loop));
+        return std::unique_ptr<Store>(std::move(store));
+    }
+    // Only the scheme is shown: behind it there may be a password.
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}; a checkpoint store is one of: sqlite:FILE, memory:NAME",
+                             url.empty() ? std::string("no checkpoint store given")
+                             : scheme.empty()
+                                 ? std::string("a checkpoint store without a kind in front of ':'")
+                                 : fmt::format("unknown kind of checkpoint store '{}'", scheme))};
+}
+
+}  // namespace evenkeel::checkpoint

@@ -1,0 +1,18 @@
+// A store by its address, as users give it.
+#pragma once
+
+#include <memory>
+#include <string_view>
+
+#include "base/result.h"
+#include "checkpoint/store.h"
+#include "io/loop.h"
+
+namespace evenkeel::checkpoint {
+
+// "memory:" or "memory:NAME" (one in this process for each name), "sqlite:FILE". Blocks. The loop
+// outlives the store. `invalid_argument` lists the kinds of stores there are.
+Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName& group,
+                                          io::Loop& loop);
+
+}  // namespace evenkeel::checkpoint

@@ -1,0 +1,467 @@
+#include "checkpoint/sqlite_table.h"
+
+#include <algorithm>
+#include <charconv>
+#include <cmath>
+#include <limits>
+#include <optional>
+
+#include <fmt/format.h>
+
+namespace evenkeel::checkpoint {
+
+namespace {
+
+constexpr std::int64_t schema_version = 1;
+
+// Everything is there or nothing, so that only an old file lacks something.
+constexpr const char* schema = R"(
+CREATE TABLE evenkeel_schema (version INTEGER NOT NULL) STRICT;
+INSERT INTO evenkeel_schema VALUES (1);
+
+CREATE TABLE evenkeel_group (
+    id INTEGER PRIMARY KEY,
+    hub_namespace TEXT NOT NULL, event_hub TEXT NOT NULL, name TEXT NOT NULL,
+    changes INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (hub_namespace, event_hub, name)
+) STRICT;
+
+CREATE TABLE evenkeel_member (
+    group_id INTEGER NOT NULL REFERENCES evenkeel_group, id TEXT NOT NULL,
+    incarnation TEXT NOT NULL, state INTEGER NOT NULL, since_ms INTEGER NOT NULL,
+    note TEXT NOT NULL, restarts INTEGER NOT NULL, generation INTEGER NOT NULL,
+    expecting INTEGER NOT NULL, offers TEXT NOT NULL,
+    version TEXT NOT NULL, written_ns INTEGER NOT NULL, written_ms INTEGER NOT NULL,
+    PRIMARY KEY (group_id, id)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE evenkeel_ownership (
+    group_id INTEGER NOT NULL REFERENCES evenkeel_group, partition INTEGER NOT NULL,
+    owner TEXT NOT NULL, epoch INTEGER NOT NULL, since_ms INTEGER NOT NULL, load REAL NOT NULL,
+    version TEXT NOT NULL, written_ns INTEGER NOT NULL, written_ms INTEGER NOT NULL,
+    PRIMARY KEY (group_id, partition)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE evenkeel_checkpoint (
+    group_id INTEGER NOT NULL REFERENCES evenkeel_group, partition INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, "offset" TEXT NOT NULL, epoch INTEGER NOT NULL,
+    attempts INTEGER NOT NULL, hub_created_ms INTEGER NOT NULL,
+    written_ms INTEGER NOT NULL, stamp TEXT NOT NULL,
+    PRIMARY KEY (group_id, partition)
+) STRICT, WITHOUT ROWID;
+
+CREATE TABLE evenkeel_dead_letter (
+    group_id INTEGER NOT NULL REFERENCES evenkeel_group, partition INTEGER NOT NULL,
+    sequence INTEGER NOT NULL, "offset" TEXT NOT NULL, enqueued_ms INTEGER NOT NULL,
+    partition_key TEXT NOT NULL, cause TEXT NOT NULL, attempts INTEGER NOT NULL,
+    at_ms INTEGER NOT NULL, sections BLOB NOT NULL,
+    PRIMARY KEY (group_id, partition, sequence)
+) STRICT;
+
+CREATE TRIGGER evenkeel_member_added AFTER INSERT ON evenkeel_member BEGIN
+    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
+END;
+CREATE TRIGGER evenkeel_member_removed AFTER DELETE ON evenkeel_member BEGIN
+    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = old.group_id;
+END;
+CREATE TRIGGER evenkeel_member_changed AFTER UPDATE ON evenkeel_member
+WHEN (old.incarnation, old.state, old.restarts, old.generation, old.expecting, old.offers) IS NOT
+     (new.incarnation, new.state, new.restarts, new.generation, new.expecting, new.offers) BEGIN
+    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
+END;
+CREATE TRIGGER evenkeel_ownership_added AFTER INSERT ON evenkeel_ownership BEGIN
+    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
+END;
+CREATE TRIGGER evenkeel_ownership_removed AFTER DELETE ON evenkeel_ownership BEGIN
+    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = old.group_id;
+END;
+CREATE TRIGGER evenkeel_ownership_changed AFTER UPDATE ON evenkeel_ownership
+WHEN (old.owner, old.epoch) IS NOT (new.owner, new.epoch) BEGIN
+    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
+END;
+)";
+
+// The clock that `age` is measured on counts from the machine's start, and is the same for all
+// processes on it. An entry that seems to come from the future was written before the last start;
+// nobody of that time lives, so any age will do.
+Duration age_of(std::int64_t written_ns, std::int64_t written_ms, Moment at) {
+    const Duration age = at.now - Instant{written_ns};
+    if (age >= Duration(0)) return age;
+    const auto by_wall = at.wall - WallTime{written_ms};
+    const auto most = std::chrono::duration_cast<std::chrono::milliseconds>(Duration::max());
+    return std::clamp(by_wall, std::chrono::milliseconds(0), most);
+}
+
+std::uint32_t to_unsigned(std::int64_t value) {
+    return static_cast<std::uint32_t>(
+        std::clamp<std::int64_t>(value, 0, std::numeric_limits<std::uint32_t>::max()));
+}
+
+Checkpoint checkpoint_of(const Query& row) {
+    return {.partition = {to_unsigned(row.integer(0))},
+            .sequence = {row.integer(1)},
+            .offset = row.text(2),
+            .epoch = {row.integer(3)},
+            .attempts = to_unsigned(row.integer(4)),
+            .hub_created_ms = row.integer(5),
+            .written_ms = row.integer(6)};
+}
+
+void bind_checkpoint(Query& query, const Checkpoint& checkpoint, Moment at) {
+    query.bind(std::int64_t{checkpoint.partition.value})
+        .bind(checkpoint.sequence.value)
+        .bind(checkpoint.offset)
+        .bind(checkpoint.epoch.value)
+        .bind(std::int64_t{checkpoint.attempts})
+        .bind(checkpoint.hub_created_ms)
+        .bind(at.wall.milliseconds);
+}
+
+// True if the file has the schema, false if it has none of ours.
+Result<bool> check_schema(Database& database) {
+    {
+        Query query = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'evenkeel_schema'");
+        EK_TRY_ASSIGN(const bool exists, query.next());
+        if (!exists) return false;
+    }
+    Query query = database.query("SELECT version FROM evenkeel_schema");
+    EK_TRY_ASSIGN(const bool found, query.next());
+    if (found && query.integer(0) == schema_version) return true;
+    return Error{ErrorCode::unsupported,
+                 fmt::format("checkpoint store '{}': made by another version of Evenkeel (its "
+                             "schema is {}, this program knows {}); use that version, or another "
+                             "file",
+                             database.file(), found ? query.integer(0) : 0, schema_version)};
+}
+
+Result<> create_schema(Database& database) {
+    EK_TRY(database.begin());
+    Result<> created = [&]() -> Result<> {
+        // Another process may have been first.
+        EK_TRY_ASSIGN(const bool exists, check_schema(database));
+        if (!exists) EK_TRY(database.execute(schema));
+        return database.commit();
+    }();
+    database.rollback();
+    return created;
+}
+
+}  // namespace
+
+Result<SqliteTable> SqliteTable::open(Database& database, const GroupName& group) {
+    EK_TRY_ASSIGN(const bool exists, check_schema(database));
+    if (!exists) EK_TRY(create_schema(database));
+    const GroupName name = lower_cased(group);
+    const auto bind = [&](Query& query) {
+        query.bind(name.hub_namespace).bind(name.event_hub).bind(name.group);
+    };
+    for (;;) {
+        {
+            Query query = database.query(
+                "SELECT id FROM evenkeel_group"
+                " WHERE hub_namespace = ? AND event_hub = ? AND name = ?");
+            bind(query);
+            EK_TRY_ASSIGN(const bool found, query.next());
+            if (found) return SqliteTable(database, query.integer(0));
+        }
+        Query query = database.query(
+            "INSERT INTO evenkeel_group (hub_namespace, event_hub, name) VALUES (?, ?, ?)"
+            " ON CONFLICT DO NOTHING");
+        bind(query);
+        EK_TRY(query.run());
+    }
+}
+
+Result<std::vector<Member>> SqliteTable::members(Moment at) {
+    Query query = database_->query(
+        "SELECT id, incarnation, state, since_ms, note, restarts, generation, expecting, offers,"
+        " version, written_ns, written_ms FROM evenkeel_member WHERE group_id = ? ORDER BY id");
+    query.bind(group_);
+    std::vector<Member> listed;
+    for (;;) {
+        EK_TRY_ASSIGN(const bool more, query.next());
+        if (!more) return listed;
+        listed.push_back(
+            {.id = query.text(0),
+             .incarnation = query.text(1),
+             .state = query.integer(2) == 0 ? MemberState::active : MemberState::leaving,
+             .since_ms = query.integer(3),
+             .note = query.text(4),
+             .restarts = to_unsigned(query.integer(5)),
+             .generation = static_cast<std::uint64_t>(query.integer(6)),
+             .expecting = query.integer(7) != 0,
+             .offers = decode_offers(query.text(8)),
+             .version = query.text(9),
+             .age = age_of(query.integer(10), query.integer(11), at)});
+    }
+}
+
+Result<std::vector<Ownership>> SqliteTable::ownerships(Moment at) {
+    Query query = database_->query(
+        "SELECT partition, owner, epoch, since_ms, load, version, written_ns, written_ms"
+        " FROM evenkeel_ownership WHERE group_id = ? ORDER BY partition");
+    query.bind(group_);
+    std::vector<Ownership> listed;
+    for (;;) {
+        EK_TRY_ASSIGN(const bool more, query.next());
+        if (!more) return listed;
+        listed.push_back({.partition = {to_unsigned(query.integer(0))},
+                          .owner = query.text(1),
+                          .epoch = {query.integer(2)},
+                          .since_ms = query.integer(3),
+                          .load = query.real(4),
+                          .version = query.text(5),
+                          .age = age_of(query.integer(6), query.integer(7), at)});
+    }
+}
+
+Result<std::vector<Checkpoint>> SqliteTable::checkpoints() {
+    Query query = database_->query(
+        "SELECT partition, sequence, \"offset\", epoch, attempts, hub_created_ms, written_ms"
+        " FROM evenkeel_checkpoint WHERE group_id = ? ORDER BY partition");
+    query.bind(group_);
+    std::vector<Checkpoint> listed;
+    for (;;) {
+        EK_TRY_ASSIGN(const bool more, query.next());
+        if (!more) return listed;
+        listed.push_back(checkpoint_of(query));
+    }
+}
+
+Result<std::vector<DeadLetter>> SqliteTable::dead_letters(std::size_t count_max) {
+    Query query = database_->query(
+        "SELECT partition, sequence, \"offset\", enqueued_ms, partition_key, cause, attempts, "
+        "at_ms,"
+        " sections FROM evenkeel_dead_letter WHERE group_id = ? ORDER BY partition, sequence"
+        " LIMIT ?");
+    query.bind(group_).bind(static_cast<std::int64_t>(
+        std::min<std::size_t>(count_max, std::numeric_limits<std::int64_t>::max())));
+    std::vector<DeadLetter> listed;
+    for (;;) {
+        EK_TRY_ASSIGN(const bool more, query.next());
+        if (!more) return listed;
+        listed.push_back({.partition = {to_unsigned(query.integer(0))},
+                          .sequence = {query.integer(1)},
+                          .offset = query.text(2),
+                          .enqueued_ms = query.integer(3),
+                          .partition_key = query.text(4),
+                          .cause = query.text(5),
+                          .attempts = to_unsigned(query.integer(6)),
+                          .at_ms = query.integer(7),
+                          .sections = query.bytes(8)});
+    }
+}
+
+Result<std::string> SqliteTable::write_member(const Member& member, Moment at) {
+    Query query = database_->query(
+        member.version.empty()
+            ? "INSERT INTO evenkeel_member (incarnation, state, since_ms, note, restarts,"
+              " generation, expecting, offers, written_ns, written_ms, group_id, id, version)"
+              " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, lower(hex(randomblob(12))))"
+              " ON CONFLICT DO NOTHING RETURNING version"
+            : "UPDATE evenkeel_member SET incarnation = ?, state = ?, since_ms = ?, note = ?,"
+              " restarts = ?, generation = ?, expecting = ?, offers = ?, written_ns = ?,"
+              " written_ms = ?, version = lower(hex(randomblob(12)))"
+              " WHERE group_id = ? AND id = ? AND version = ? RETURNING version");
+    query.bind(member.incarnation)
+        .bind(std::int64_t{member.state == MemberState::active ? 0 : 1})
+        .bind(member.since_ms)
+        .bind(member.note)
+        .bind(std::int64_t{member.restarts})
+        .bind(static_cast<std::int64_t>(member.generation))
+        .bind(std::int64_t{member.expecting ? 1 : 0})
+        .bind(encode_offers(member.offers))
+        .bind(at.now.nanoseconds)
+        .bind(at.wall.milliseconds)
+        .bind(group_)
+        .bind(member.id);
+    if (!member.version.empty()) query.bind(member.version);
+    EK_TRY_ASSIGN(const bool is_written, query.next());
+    if (is_written) return query.text(0);
+    EK_TRY_ASSIGN(
+        const std::string stored,
+        stored_version("SELECT version FROM evenkeel_member WHERE group_id = ? AND id = ?",
+                       member.id));
+    return version_conflict(fmt::format("member '{}'", member.id), member.version, stored);
+}
+
+Result<> SqliteTable::remove_member(std::string_view id, std::string_view version) {
+    {
+        Query query = database_->query(
+            "DELETE FROM evenkeel_member WHERE group_id = ? AND id = ? AND version = ? RETURNING "
+            "1");
+        query.bind(group_).bind(id).bind(version);
+        EK_TRY_ASSIGN(const bool is_removed, query.next());
+        if (is_removed) return {};
+    }
+    EK_TRY_ASSIGN(
+        const std::string stored,
+        stored_version("SELECT version FROM evenkeel_member WHERE group_id = ? AND id = ?", id));
+    if (stored.empty()) return {};
+    return version_conflict(fmt::format("member '{}'", id), version, stored);
+}
+
+Result<std::string> SqliteTable::write_ownership(const Ownership& ownership, Moment at) {
+    Query query = database_->query(
+        ownership.version.empty()
+            ? "INSERT INTO evenkeel_ownership (owner, epoch, since_ms, load, written_ns,"
+              " written_ms, group_id, partition, version)"
+              " VALUES (?, ?, ?, ?, ?, ?, ?, ?, lower(hex(randomblob(12))))"
+              " ON CONFLICT DO NOTHING RETURNING version"
+            : "UPDATE evenkeel_ownership SET owner = ?, epoch = ?, since_ms = ?, load = ?,"
+              " written_ns = ?, written_ms = ?, version = lower(hex(randomblob(12)))"
+              " WHERE group_id = ? AND partition = ? AND version = ? RETURNING version");
+    query.bind(ownership.owner)
+        .bind(ownership.epoch.value)
+        .bind(ownership.since_ms)
+        .bind(std::isnan(ownership.load) ? 0.0 : ownership.load)
+        .bind(at.now.nanoseconds)
+        .bind(at.wall.milliseconds)
+        .bind(group_)
+        .bind(std::int64_t{ownership.partition.value});
+    if (!ownership.version.empty()) query.bind(ownership.version);
+    EK_TRY_ASSIGN(const bool is_written, query.next());
+    if (is_written) return query.text(0);
+    EK_TRY_ASSIGN(const std::string stored,
+                  stored_version(
+                      "SELECT version FROM evenkeel_ownership WHERE group_id = ? AND partition = ?",
+                      std::to_string(ownership.partition.value)));
+    return version_conflict(fmt::format("ownership of partition {}", ownership.partition.value),
+                            ownership.version, stored);
+}
+
+Result<Checkpoint> SqliteTable::seal(PartitionId partition, Epoch epoch, Moment at) {
+    {
+        Query query = database_->query(
+            "INSERT INTO evenkeel_checkpoint AS stored VALUES (?, ?, -1, '', ?, 0, 0, ?, '')"
+            " ON CONFLICT DO UPDATE SET epoch = excluded.epoch"
+            " WHERE stored.epoch <= excluded.epoch"
+            " RETURNING partition, sequence, \"offset\", epoch, attempts, hub_created_ms,"
+            " written_ms");
+        query.bind(group_)
+            .bind(std::int64_t{partition.value})
+            .bind(epoch.value)
+            .bind(at.wall.milliseconds);
+        EK_TRY_ASSIGN(const bool is_sealed, query.next());
+        if (is_sealed) return checkpoint_of(query);
+    }
+    return refused_checkpoint({.partition = partition,
+                               .sequence = {std::numeric_limits<std::int64_t>::max()},
+                               .epoch = epoch});
+}
+
+Result<> SqliteTable::write_checkpoint(const Checkpoint& checkpoint, Moment at,
+                                       std::string_view stamp) {
+    {
+        Query query = database_->query(
+            "INSERT INTO evenkeel_checkpoint AS stored VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            " ON CONFLICT DO UPDATE SET sequence = excluded.sequence, \"offset\" ="
+            " excluded.\"offset\", epoch = excluded.epoch, attempts = excluded.attempts,"
+            " hub_created_ms = excluded.hub_created_ms, written_ms = excluded.written_ms,"
+            " stamp = excluded.stamp"
+            " WHERE stored.epoch <= excluded.epoch AND"
+            " (stored.sequence, stored.attempts) <= (excluded.sequence, excluded.attempts)"
+            " RETURNING 1");
+        query.bind(group_);
+        bind_checkpoint(query, checkpoint, at);
+        query.bind(stamp);
+        EK_TRY_ASSIGN(const bool is_written, query.next());
+        if (is_written) return {};
+    }
+    return refused_checkpoint(checkpoint);
+}
+
+Result<> SqliteTable::reset_checkpoint(const Checkpoint& checkpoint, Moment at) {
+    Query query = database_->query(
+        "INSERT INTO evenkeel_checkpoint AS stored VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
+        " ON CONFLICT DO UPDATE SET sequence = excluded.sequence, \"offset\" ="
+        " excluded.\"offset\", epoch = max(stored.epoch, excluded.epoch),"
+        " attempts = excluded.attempts, hub_created_ms = excluded.hub_created_ms,"
+        " written_ms = excluded.written_ms, stamp = excluded.stamp");
+    query.bind(group_);
+    bind_checkpoint(query, checkpoint, at);
+    return query.run();
+}
+
+Result<> SqliteTable::add_dead_letter(const DeadLetter& letter) {
+    Query query = database_->query(
+        "INSERT INTO evenkeel_dead_letter VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
+        " ON CONFLICT DO NOTHING");
+    query.bind(group_)
+        .bind(std::int64_t{letter.partition.value})
+        .bind(letter.sequence.value)
+        .bind(letter.offset)
+        .bind(letter.enqueued_ms)
+        .bind(letter.partition_key)
+        .bind(letter.cause)
+        .bind(std::int64_t{letter.attempts})
+        .bind(letter.at_ms)
+        .bind(ByteView(letter.sections));
+    return query.run();
+}
+
+Result<std::int64_t> SqliteTable::changes() {
+    Query query = database_->query("SELECT changes FROM evenkeel_group WHERE id = ?");
+    query.bind(group_);
+    EK_TRY_ASSIGN(const bool found, query.next());
+    return found ? query.integer(0) : 0;
+}
+
+Result<std::string> SqliteTable::read_stamp(PartitionId partition) {
+    Query query = database_->query(
+        "SELECT stamp FROM evenkeel_checkpoint WHERE group_id = ? AND partition = ?");
+    query.bind(group_).bind(std::int64_t{partition.value});
+    EK_TRY_ASSIGN(const bool found, query.next());
+    return found ? query.text(0) : std::string();
+}
+
+Result<std::string> SqliteTable::stored_version(const char* sql, std::string_view id) {
+    Query query = database_->query(sql);
+    query.bind(group_).bind(id);  // text becomes a number where the column is one
+    EK_TRY_ASSIGN(const bool found, query.next());
+    return found ? query.text(0) : std::string();
+}
+
+Error SqliteTable::refused_checkpoint(const Checkpoint& checkpoint) {
+    Query query = database_->query(
+        "SELECT partition, sequence, \"offset\", epoch, attempts, hub_created_ms, written_ms"
+        " FROM evenkeel_checkpoint WHERE group_id = ? AND partition = ?");
+    query.bind(group_).bind(std::int64_t{checkpoint.partition.value});
+    const Result<bool> found = query.next();
+    if (!found) return found.error();
+    const Checkpoint stored = *found ? checkpoint_of(query) : Checkpoint{};
+    if (checkpoint.epoch < stored.epoch) {
+        return epoch_fenced(checkpoint.partition, checkpoint.epoch, stored.epoch);
+    }
+    return position_conflict(checkpoint, stored);
+}
+
+std::string encode_offers(const std::vector<Offer>& offers) {
+    std::string text;
+    for (const Offer& offer : offers) {
+        text += fmt::format("{}:{}:{};", offer.partition.value, offer.to.size(), offer.to);
+    }
+    return text;
+}
+
+std::vector<Offer> decode_offers(std::string_view text) {
+    const auto number = [&]<typename T>(T initial) -> std::optional<T> {
+        T value = initial;
+        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+        if (error != std::errc() || end == text.data() + text.size() || *end != ':') return {};
+        text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+        return value;
+    };
+    std::vector<Offer> offers;
+    while (!text.empty()) {
+        const auto partition = number(std::uint32_t{0});
+        if (!partition) break;
+        const auto size = number(std::size_t{0});
+        if (!size || text.size() <= *size || text[*size] != ';') break;
+        offers.push_back({{*partition}, std::string(text.substr(0, *size))});
+        text.remove_prefix(*size + 1);
+    }
+    return offers;
+}
+
+}  // namespace evenkeel::checkpoint
