@@ -99,6 +99,17 @@ public:
     auto end() const { return events_.end(); }
     const Event& operator[](std::size_t index) const { return events_[index]; }
     const Event& back() const { return events_.back(); }
+    std::span<const Event> events() const { return events_; }
+
+    // What was read after this one, behind it.
+    void append(EventBatch other) {
+        if (events_.empty()) {
+            *this = std::move(other);
+            return;
+        }
+        events_.insert(events_.end(), other.events_.begin(), other.events_.end());
+        for (auto& owner : other.owners_) owners_.push_back(std::move(owner));
+    }
 
 private:
     std::vector<Event> events_;

@@ -33,6 +33,8 @@
 
 namespace evenkeel {
 
+class Hub;
+
 using Events = std::span<const Event>;
 
 enum class Delivery : std::uint8_t {
@@ -102,6 +104,7 @@ public:
 struct ProcessorOptions {
     std::string hub = {};        // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
     std::string event_hub = {};  // if `hub` names none
+    Hub* hub_here = nullptr;     // in place of `hub`: one that this process has open already
     std::string group = "$Default";
     std::string store = {};  // "sqlite:FILE", "memory:"
     // Names this instance. Give a stable one (host or pod name) to keep partitions over a quick
@@ -124,6 +127,9 @@ struct ProcessorOptions {
     std::chrono::milliseconds max_wait{0};  // 0: no idle ticks
     std::uint32_t prefetch_events = 2048;   // of one partition
     std::size_t prefetch_bytes = std::size_t{4} << 20;
+    // Each event tells how far its partition has come, so that the lag is known to the event. Costs
+    // a few bytes of each; without it the end is asked for now and then.
+    bool track_end = false;
     std::uint32_t workers = 0;  // threads for handlers; 0: two for each core, at least 4
     std::chrono::milliseconds drain_max{30'000};      // for a handler, at hand-over and stop
     std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is told of; 0: never
@@ -164,9 +170,11 @@ public:
     virtual std::uint32_t id() const = 0;
     virtual std::int64_t epoch() const = 0;
     // Everything up to this event is done. Cheap: the store is written by policy, later, and never
-    // past an event whose handler has not ended.
+    // past an event whose handler has not ended. A handler that fails after it is tried again
+    // behind this event.
     virtual void checkpoint(const Event& event) = 0;
-    // Writes what checkpoint() asked for, and waits until it is stored. `fenced`: another owns it.
+    // Writes what checkpoint() asked for, and waits until it is stored; within a handler too: what
+    // it asked for counts as handled then. `fenced`: another owns it.
     virtual Result<> flush() = 0;
     // True once the partition is being given up or the handler took too long: end soon.
     virtual bool is_ending() const = 0;
