@@ -1,6 +1,5 @@
 #include "checkpoint/sqlite.h"
 
-#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -11,6 +10,12 @@
 #include "base/check.h"
 
 namespace evenkeel::checkpoint {
+
+namespace {
+
+constexpr Duration turn_max = std::chrono::milliseconds(250);
+
+}  // namespace
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& file, const Clock& clock,
                                                  Instant deadline) {
@@ -35,7 +40,7 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, const 
 Result<> Database::configure() {
     // Two that switch a new file to the write-ahead log at once get an error without the busy
     // handler being asked, so we ask it.
-    for (int tries = 0;; ++tries) {
+    for (;;) {
         Query query = this->query("PRAGMA journal_mode = WAL");
         const Result<bool> row = query.next();
         if (row.ok()) {
@@ -45,7 +50,7 @@ Result<> Database::configure() {
                                      "put it on a local disk",
                                      file_)};
         }
-        if (row.error().code != ErrorCode::unavailable || on_busy(this, tries) == 0) {
+        if (row.error().code != ErrorCode::unavailable || !pause()) {
             return row.error();
         }
     }
@@ -75,7 +80,15 @@ Result<> Database::execute(const char* sql) {
 }
 
 Result<> Database::begin() {
-    return query("BEGIN IMMEDIATE").run();
+    // SQLite's lock knows no queue: a process that writes all the time leaves it free for moments
+    // only. In the turnstile one waits for it at a time, and who has just written is behind that
+    // one. A process that was stopped in there must not keep others out for long.
+    const Instant patience = clock_.now() + turn_max;
+    while (!turnstile_.try_enter() && clock_.now() < patience && pause()) {
+    }
+    Result<> begun = query("BEGIN IMMEDIATE").run();
+    turnstile_.leave();
+    return begun;
 }
 
 Result<> Database::commit() {
@@ -99,14 +112,14 @@ bool Database::has_running_statements() const {
     return false;
 }
 
-int Database::on_busy(void* self, int tries) {
-    const auto& database = *static_cast<Database*>(self);
-    const Duration left = database.deadline_ - database.clock_.now();
-    if (database.stopping_ || left <= Duration(0)) return 0;
-    const auto left_ms = std::chrono::duration_cast<std::chrono::milliseconds>(left).count();
-    const std::int64_t pause_ms = std::min<std::int64_t>(1 << std::min(tries, 3), left_ms + 1);
-    sqlite3_sleep(static_cast<int>(pause_ms));
-    return 1;
+int Database::on_busy(void* self, int /*tries*/) {
+    return static_cast<Database*>(self)->pause() ? 1 : 0;
+}
+
+bool Database::pause() {
+    if (stopping_ || clock_.now() >= deadline_) return false;
+    sqlite3_sleep(1);
+    return true;
 }
 
 int Database::on_authorize(void* self, int action, const char*, const char*, const char*,

@@ -18,6 +18,7 @@
 #include "base/bytes.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "io/system/turnstile.h"
 
 struct sqlite3;
 struct sqlite3_stmt;
@@ -46,7 +47,8 @@ public:
     // Any number of statements without parameters and rows.
     Result<> execute(const char* sql);
 
-    // The write lock is taken by begin(), so that nothing in between can fail for it.
+    // The write lock is taken by begin(), so that nothing in between can fail for it. Those who
+    // wait for it have their turns, also against one that writes all the time.
     Result<> begin();
     // After a failure it is unknown whether it was applied.
     Result<> commit();
@@ -64,17 +66,21 @@ public:
     Error error(int code) const;
 
 private:
-    Database(const std::string& file, const Clock& clock) : file_(file), clock_(clock) {}
+    Database(const std::string& file, const Clock& clock)
+        : file_(file), clock_(clock), turnstile_(file + "-turn") {}
     static int on_busy(void* self, int tries);
     static int on_authorize(void* self, int action, const char*, const char*, const char*,
                             const char*);
     Result<> configure();
+    // Waits a moment for a lock; false once there is no more time for it.
+    bool pause();
 
     const std::string file_;
     const Clock& clock_;
     Instant deadline_;
     std::atomic<bool> stopping_ = false;
     bool is_guarded_ = false;
+    io::system::Turnstile turnstile_;
     sqlite3* database_ = nullptr;
     std::unordered_map<const char*, sqlite3_stmt*> statements_;
 };

@@ -54,7 +54,7 @@ protected:
                          std::uint32_t attempts = 0) {
         return {.partition = {partition},
                 .sequence = {sequence},
-                .offset = std::to_string(sequence * 100),
+                .offset = std::to_string(sequence) + "00",
                 .epoch = {epoch},
                 .attempts = attempts};
     }

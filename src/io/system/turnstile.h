@@ -1,0 +1,28 @@
+// A place in front of something that many processes want, where one at a time may wait for it: who
+// just had it must pass here again, and so cannot have it for ever. A courtesy, not a lock: whoever
+// waited here for long enough goes around it.
+// Threads: one at a time.
+#pragma once
+
+#include <string>
+
+namespace evenkeel::io::system {
+
+class Turnstile {
+public:
+    // Opens or creates the file; a turnstile that cannot be opened lets everybody in.
+    explicit Turnstile(const std::string& path);
+    // Leaves.
+    ~Turnstile();
+    Turnstile(const Turnstile&) = delete;
+    Turnstile& operator=(const Turnstile&) = delete;
+
+    // False if another one is in it. Ends with the process, however that ends.
+    bool try_enter();
+    void leave();
+
+private:
+    int descriptor_;
+};
+
+}  // namespace evenkeel::io::system
