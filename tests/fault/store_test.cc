@@ -117,7 +117,7 @@ TEST_F(StoreUnderFire, keeps_every_answered_checkpoint_and_each_result_once_thro
     }
     verify();
     std::printf("%d kills, %llu answers\n", kills, static_cast<unsigned long long>(answers));
-    EXPECT_GT(answers, 1000u);
+    EXPECT_GT(answers, 300u);
 }
 
 TEST_F(StoreUnderFire, heartbeats_get_through_while_others_write_all_the_time) {
