@@ -1,6 +1,7 @@
 // How a command ends: its exit code, and what it says on stderr when it failed.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include <evenkeel/error.h>
@@ -15,10 +16,19 @@ enum class ExitCode : int {
     not_allowed = 4,
     cannot_reach = 5,
     conflict = 6,
+    partly_done = 7,
+    check_warning = 8,
+    check_failed = 9,
+    would_change = 10,  // a dry run
     interrupted = 130,
 };
 
+// Of what failed in this process; exit_code_remote() is for what failed elsewhere.
 ExitCode exit_code(ErrorCode code);
+
+// Keys, tokens and passwords in `text` as ***, wherever something looks like a connection string:
+// people paste them into the wrong place, and errors end up in logs.
+std::string without_secrets(std::string_view text);
 
 // Says what failed, why, and what to do, each on a line of its own. `hint` may be empty.
 ExitCode fail(std::string_view what, const Error& error, std::string_view hint = {});

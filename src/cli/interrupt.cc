@@ -36,22 +36,29 @@ Interrupt::~Interrupt() {
 }
 
 bool Interrupt::wait(Duration duration) {
+    wait_for_input(-1, duration);
+    return requested_;
+}
+
+bool Interrupt::wait_for_input(int descriptor, Duration duration) {
     const SystemClock clock;
     const Instant end = clock.now() + duration;
     while (true) {
         const Duration left = std::max(Duration(0), end - clock.now());
         const timespec time{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
-        pollfd poll{descriptor_, POLLIN, 0};
-        if (ppoll(&poll, requested_ ? 0 : 1, &time, nullptr) > 0) {
+        // Negative descriptors are passed over.
+        pollfd polls[] = {{requested_ ? -1 : descriptor_, POLLIN, 0}, {descriptor, POLLIN, 0}};
+        if (ppoll(polls, 2, &time, nullptr) > 0) {
             signalfd_siginfo info;
-            if (read(descriptor_, &info, sizeof info) == sizeof info) {
+            if (polls[0].revents != 0 && read(descriptor_, &info, sizeof info) == sizeof info) {
                 requested_ = true;
                 const sigset_t signals = stop_signals();
                 pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
-                return true;
+                return false;
             }
+            if (polls[1].revents != 0) return true;
         }
-        if (clock.now() >= end) return requested_;
+        if (clock.now() >= end) return false;
     }
 }
 

@@ -19,6 +19,9 @@ public:
 
     // Waits for `duration` at most; true once the process was asked to stop.
     bool wait(Duration duration);
+    // Waits until there is input, or its end, on the descriptor; false after `duration`, or once
+    // the process was asked to stop.
+    bool wait_for_input(int descriptor, Duration duration);
     bool requested() const { return requested_; }
 
 private:

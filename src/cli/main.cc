@@ -9,14 +9,14 @@
 #include <fmt/core.h>
 
 #include "cli/bench.h"
+#include "cli/client_commands.h"
+#include "cli/completion.h"
 #include "cli/demo.h"
 #include "cli/demo_producer.h"
 #include "cli/demo_reader.h"
 #include "cli/dev.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
-#include "cli/read.h"
-#include "cli/send.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -26,13 +26,17 @@ Examples:
   evenkeel dev                         a hub for work on this machine, for any Event Hubs SDK
   evenkeel send eh1 "hello"            an event to the hub of 'evenkeel dev'
   evenkeel read eh1 -o json            all events of a hub, a JSON object a line
+  evenkeel hub create orders --partitions 8   an event hub more; 'hub ls' lists them
+  evenkeel conn orders --test          a connection string for other programs, tried
+  evenkeel check                       what is wrong, if something is
   evenkeel demo --for 30s              send a stream through a hub, read it back, judge it
   evenkeel demo --data ./data --rate 0 as fast as it goes, and keep the data
   evenkeel bench log                   how fast the commit log is on this machine
   evenkeel bench log -o json | jq .    the same for programs
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 cannot reach,
-6 conflict, 130 interrupted.)";
+6 conflict, 7 partly done, 8 check: warning, 9 check: failed, 10 dry run: would change something,
+130 interrupted. docs/cli.md says more.)";
 
 constexpr const char* demo_examples = R"(
 Examples:
@@ -50,23 +54,6 @@ Examples:
   evenkeel dev --ephemeral                         forget everything at the end
 
 The connection string it prints is the emulator's: for development only. It listens on loopback.)";
-
-constexpr const char* send_examples = R"(
-Examples:
-  evenkeel send eh1 "hello" "world"                 one event for each argument
-  tail -f app.log | evenkeel send eh1               one event for each line
-  evenkeel send eh1 --file orders.ndjson --ndjson --key-field customerId
-  evenkeel send eh1 "tick" --count 1000 --rate 100  the same event again and again
-
-The hub is the one of 'evenkeel dev', unless --connection or EVENKEEL_HUB names another.)";
-
-constexpr const char* read_examples = R"(
-Examples:
-  evenkeel read eh1                                 all there is, body by body
-  evenkeel read eh1 --from -15m --follow            the last quarter of an hour, and what comes
-  evenkeel read eh1 --partition 0 --from seq:100 -n 10
-  evenkeel read eh1 -f '%p %s %t %k %b\n'           partition, number, time, key and body
-  evenkeel read eh1 -o json | jq .body)";
 
 constexpr const char* bench_examples = R"(
 Examples:
@@ -150,9 +137,7 @@ struct Commands {
     DemoProducerOptions demo_producer;
     DemoReaderOptions demo_reader;
     DevOptions dev;
-    SendOptions send;
-    ReadOptions read;
-    std::string read_output = "text";
+    ClientCommands client;
     BenchLogOptions bench_log;
     BenchRestartOptions bench_restart;
     BenchChildOptions bench_child;
@@ -253,52 +238,6 @@ void add_dev(CLI::App& app, Commands& commands) {
     command->callback([&commands] { commands.exit = dev(commands.dev); });
 }
 
-void add_send(CLI::App& app, Commands& commands) {
-    auto& options = commands.send;
-    auto* command = app.add_subcommand("send", "Send events to an event hub");
-    command->footer(send_examples);
-    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    command->add_option("BODY", options.bodies, "Events; without any, lines of --file");
-    command->add_option("--connection", options.connection, "Connection string of the hub");
-    command->add_option("--file", options.file, "Read lines from this file; -: standard input")
-        ->capture_default_str();
-    command->add_flag("--ndjson", options.ndjson, "Each line must be JSON");
-    auto* key = command->add_option("--key", options.key, "Partition key of all events");
-    auto* field = command->add_option("--key-field", options.key_field,
-                                      "Field of each JSON line that holds its partition key");
-    auto* partition = command->add_option("--partition", options.partition, "Partition to send to");
-    key->excludes(field)->excludes(partition);
-    field->excludes(partition);
-    command->add_option("--count", options.count, "Repeat the bodies until so many were sent");
-    command->add_option("--rate", options.rate, "Events a second; 0: as fast as it goes")
-        ->check(CLI::Range(0.0, 1e9));
-    command->add_flag("-q,--quiet", options.quiet, "Say nothing at the end");
-    command->callback([&commands] { commands.exit = send(commands.send); });
-}
-
-void add_read(CLI::App& app, Commands& commands) {
-    auto& options = commands.read;
-    auto* command = app.add_subcommand("read", "Read events of an event hub");
-    command->footer(read_examples);
-    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    command->add_option("--connection", options.connection, "Connection string of the hub");
-    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command->add_option("--partition", options.partitions, "Partition; all without it")->take_all();
-    command->add_option("--from", options.from, "start, end, seq:N, offset:N, a time, or -15m")
-        ->capture_default_str();
-    command->add_option("-n,--count", options.count, "Stop after so many events");
-    command->add_flag("--follow", options.follow, "Wait for more at the end");
-    command->add_option("-f,--format", options.format, "How an event is shown");
-    command->add_option("--epoch", options.epoch, "Read alone, with this owner level");
-    command->add_option("-o,--output", commands.read_output, "text or json")
-        ->check(CLI::IsMember({"text", "json"}))
-        ->capture_default_str();
-    command->callback([&commands] {
-        commands.read.json = commands.read_output == "json";
-        commands.exit = read(commands.read);
-    });
-}
-
 void add_output(CLI::App& app, Commands& commands) {
     app.add_option("-o,--output", commands.bench_output, "How results are shown")
         ->check(CLI::IsMember({"table", "json"}))
@@ -374,11 +313,14 @@ ExitCode run(int count, char** arguments) {
     app.require_subcommand(1);
     app.footer(examples);
     add_dev(app, commands);
-    add_send(app, commands);
-    add_read(app, commands);
+    commands.client.add_to(app, commands.exit);
     add_demo(app, commands);
     add_demo_children(app, commands);
     add_bench(app, commands);
+    // The scripts of 'evenkeel completion' ask with what was typed so far.
+    if (count > 1 && std::string_view(arguments[1]) == "__complete") {
+        return print_candidates(app, {arguments + 2, arguments + count});
+    }
     try {
         app.parse(count, arguments);
     } catch (const CLI::ParseError& error) {

@@ -7,11 +7,10 @@
 
 #include <fmt/core.h>
 
-#include "base/log.h"
-#include "base/result.h"
 #include "cli/duration.h"
+#include "cli/event_view.h"
 #include "cli/interrupt.h"
-#include "cli/send.h"
+#include "cli/terminal.h"
 #include <evenkeel/consumer.h>
 
 namespace evenkeel::cli {
@@ -30,67 +29,92 @@ struct Source {
 std::optional<std::int64_t> number(std::string_view text) {
     std::int64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
     return value;
 }
 
-bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto first = static_cast<unsigned char>(text[i]);
-        const std::size_t size = first < 0x80             ? 1
-                                 : (first & 0xe0) == 0xc0 ? 2
-                                 : (first & 0xf0) == 0xe0 ? 3
-                                 : (first & 0xf8) == 0xf0 ? 4
-                                                          : 0;
-        if (size == 0 || i + size > text.size()) return false;
-        for (std::size_t j = 1; j < size; ++j) {
-            if ((static_cast<unsigned char>(text[i + j]) & 0xc0) != 0x80) return false;
-        }
-        i += size;
+// With or without seconds and their fraction, with Z or nothing for UTC behind it.
+std::optional<std::int64_t> unix_ms(std::string_view text) {
+    std::string owned(text);
+    if (owned.ends_with('Z')) owned.pop_back();
+    std::int64_t milliseconds = 0;
+    if (const auto dot = owned.find('.'); dot != std::string::npos) {
+        const std::string digits = (owned.substr(dot + 1) + "00").substr(0, 3);
+        const auto value = number(digits);
+        if (!value || dot + 1 == owned.size()) return std::nullopt;
+        milliseconds = *value;
+        owned.resize(dot);
     }
-    return true;
+    for (const char* pattern : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
+                                "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
+        std::tm parts{};
+        const char* const end = strptime(owned.c_str(), pattern, &parts);
+        if (end && *end == '\0') return std::int64_t{timegm(&parts)} * 1000 + milliseconds;
+    }
+    return std::nullopt;
 }
 
-std::string base64(std::string_view bytes) {
-    constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t word = 0;
-        const std::size_t size = std::min<std::size_t>(3, bytes.size() - i);
-        for (std::size_t j = 0; j < 3; ++j) {
-            word = word << 8 | (j < size ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-        }
-        for (std::size_t j = 0; j < 4; ++j) {
-            text += j <= size ? letters[word >> (18 - 6 * j) & 63] : '=';
-        }
+// True if nothing that is there now lies behind the position.
+bool begins_at_end(const Position& position, const PartitionInfo& info) {
+    if (info.is_empty) return true;
+    switch (position.kind) {
+        case Position::Kind::earliest: return false;
+        case Position::Kind::latest: return true;
+        case Position::Kind::offset: return position.value > info.last_enqueued_offset;
+        case Position::Kind::sequence_number:
+            return position.value > info.last_enqueued_sequence_number;
+        case Position::Kind::enqueued_time: return position.value > info.last_enqueued_time_ms;
     }
-    return text;
+    return false;
 }
 
-void print(const ReadOptions& options, std::uint32_t partition, const Event& event) {
-    if (options.json) {
-        fmt::print("{}\n", as_json(partition, event));
-    } else if (!options.format.empty()) {
-        fmt::print("{}", formatted(options.format, partition, event));
-    } else {
-        fmt::print("{}\n", event.text());
+// Shows events as the options say, and counts them.
+class Printer {
+public:
+    explicit Printer(const ReadOptions& options)
+        : options_(options), terminal_(terminal_of(stdout)) {}
+
+    void print(std::uint32_t partition, const Event& event) {
+        const EventPlace place{options_.event_hub, partition};
+        if (options_.output == "json") {
+            fmt::print("{}\n", as_json(place, event));
+        } else if (!options_.format.empty()) {
+            fmt::print("{}", formatted(options_.format, place, event));
+        } else {
+            if (terminal_.is_terminal && !options_.quiet) {
+                fmt::print("{}\n", headline(terminal_, place, event));
+            }
+            fmt::print("{}\n", event.text());
+        }
+        ++count;
     }
-}
+
+    std::uint64_t count = 0;
+
+private:
+    const ReadOptions& options_;
+    const Terminal terminal_;
+};
 
 Result<std::vector<Source>> open_sources(Client& client, const ReadOptions& options,
-                                         const Position& position) {
+                                         const ReadStart& start, std::uint32_t partition_count) {
     auto partitions = options.partitions;
-    if (partitions.empty()) {
-        EK_TRY_ASSIGN(const auto properties, client.properties());
-        for (std::uint32_t i = 0; i < properties.partitions; ++i) partitions.push_back(i);
+    for (std::uint32_t i = 0; options.partitions.empty() && i < partition_count; ++i) {
+        partitions.push_back(i);
     }
     std::vector<Source> sources;
     for (const std::uint32_t partition : partitions) {
+        if (partition >= partition_count) {
+            return Error{ErrorCode::not_found,
+                         fmt::format("event hub '{}' has no partition {}; they are 0 to {}",
+                                     options.event_hub, partition, partition_count - 1)};
+        }
         Source source;
         source.partition = partition;
         EK_TRY_ASSIGN(const auto info, client.properties(partition));
+        const Position position = position_in(start, info);
         source.last = info.last_enqueued_sequence_number;
-        source.at_end = info.is_empty || position.kind == Position::Kind::latest;
+        source.at_end = begins_at_end(position, info);
         RemoteReaderOptions wanted;
         wanted.name = "evenkeel read";
         wanted.epoch = options.epoch;
@@ -101,111 +125,31 @@ Result<std::vector<Source>> open_sources(Client& client, const ReadOptions& opti
     return sources;
 }
 
-}  // namespace
-
-std::optional<Position> parse_position(std::string_view text, WallTime now) {
-    if (text == "start" || text == "earliest") return Position::earliest();
-    if (text == "end" || text == "latest") return Position::latest();
-    if (text.starts_with("seq:")) {
-        const auto value = number(text.substr(4));
-        return value ? std::optional(Position::at_sequence(*value)) : std::nullopt;
-    }
-    if (text.starts_with("offset:")) {
-        const auto value = number(text.substr(7));
-        return value ? std::optional(Position::at_offset(*value)) : std::nullopt;
-    }
-    if (text.starts_with('-')) {
-        const auto ago = parse_duration(text.substr(1));
-        if (!ago) return std::nullopt;
-        const auto past = std::chrono::duration_cast<std::chrono::milliseconds>(*ago);
-        return Position::at_time((now - past).milliseconds);
-    }
-    std::tm parts{};
-    const std::string owned(text);
-    for (const char* pattern :
-         {"%Y-%m-%dT%H:%M:%SZ", "%Y-%m-%dT%H:%M:%S", "%Y-%m-%dT%H:%M", "%Y-%m-%d"}) {
-        parts = {};
-        const char* const end = strptime(owned.c_str(), pattern, &parts);
-        if (end && *end == '\0') return Position::at_time(std::int64_t{timegm(&parts)} * 1000);
-    }
-    return std::nullopt;
-}
-
-std::string formatted(std::string_view format, std::uint32_t partition, const Event& event) {
-    std::string text;
-    for (std::size_t i = 0; i < format.size(); ++i) {
-        const char next = i + 1 < format.size() ? format[i + 1] : '\0';
-        if (format[i] == '\\' && (next == 'n' || next == 't')) {
-            text += next == 'n' ? '\n' : '\t';
-            ++i;
-        } else if (format[i] == '%' && next != '\0') {
-            ++i;
-            switch (next) {
-                case 'p': text += std::to_string(partition); break;
-                case 's': text += std::to_string(event.sequence_number); break;
-                case 'o': text += std::to_string(event.offset); break;
-                case 't': text += to_string(WallTime{event.enqueued_time_ms}); break;
-                case 'k': text += event.partition_key; break;
-                case 'b': text += event.text(); break;
-                case '%': text += '%'; break;
-                default: text += fmt::format("%{}", next);
-            }
-        } else {
-            text += format[i];
-        }
-    }
-    return text;
-}
-
-std::string as_json(std::uint32_t partition, const Event& event) {
-    const std::string key =
-        event.partition_key.empty() ? "null" : "\"" + json_escaped(event.partition_key) + "\"";
-    const std::string body = is_utf8(event.text())
-                                 ? "\"body\":\"" + json_escaped(event.text()) + "\""
-                                 : "\"body_base64\":\"" + base64(event.text()) + "\"";
-    return fmt::format(
-        "{{\"partition\":{},\"sequence_number\":{},\"offset\":{},\"enqueued_at\":\"{}\","
-        "\"partition_key\":{},{}}}",
-        partition, event.sequence_number, event.offset, to_string(WallTime{event.enqueued_time_ms}),
-        key, body);
-}
-
-ExitCode read(const ReadOptions& options) {
-    Interrupt interrupt;
-    const auto position = parse_position(options.from, SystemClock().wall());
-    if (!position) {
-        return wrong_usage(fmt::format("'{}' is no place to start", options.from),
-                           "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z or -15m");
-    }
-    ClientOptions wanted;
-    wanted.connection = options.connection.empty() ? default_connection() : options.connection;
-    wanted.event_hub = options.event_hub;
-    wanted.name = "evenkeel read";
-    auto client = Client::open(wanted);
-    if (!client.ok()) return fail("cannot read", client.error());
-    auto sources = open_sources(**client, options, *position);
-    if (!sources.ok()) {
-        return fail(fmt::format("cannot read event hub '{}'", options.event_hub), sources.error(),
-                    "is a hub running? 'evenkeel dev' starts one");
-    }
-    std::uint64_t printed = 0;
+// Until the end, the count, an interrupt or an error.
+ExitCode read_all(std::vector<Source>& sources, const ReadOptions& options, const Remote& remote,
+                  Printer& printer, Interrupt& interrupt) {
     while (!interrupt.wait(Duration(0))) {
         bool any = false;
         bool all_at_end = true;
-        for (Source& source : *sources) {
+        for (Source& source : sources) {
             if (source.at_end && !options.follow) continue;
             all_at_end = false;
             auto batch = source.reader->read(
-                read_events, sources->size() == 1 ? idle_wait : std::chrono::milliseconds(0));
+                read_events, sources.size() == 1 ? idle_wait : std::chrono::milliseconds(0));
             if (!batch.ok()) {
                 std::fflush(stdout);
-                return fail(fmt::format("partition {}", source.partition), batch.error());
+                return fail_remote(fmt::format("partition {} cannot be read on", source.partition),
+                                   batch.error(), remote,
+                                   batch.error().code == ErrorCode::fenced
+                                       ? "a reader with a higher --epoch has it now"
+                                       : "");
             }
             for (const Event& event : *batch) {
                 any = true;
                 source.at_end = source.at_end || event.sequence_number >= source.last;
-                print(options, source.partition, event);
-                if (++printed == options.count) return ExitCode::done;
+                printer.print(source.partition, event);
+                if (printer.count == options.count) return ExitCode::done;
+                if (source.at_end && !options.follow) break;  // what came since is not asked for
             }
         }
         if (all_at_end) return ExitCode::done;
@@ -215,6 +159,82 @@ ExitCode read(const ReadOptions& options) {
         }
     }
     return ExitCode::interrupted;
+}
+
+}  // namespace
+
+std::optional<ReadStart> parse_start(std::string_view text, WallTime now) {
+    if (text == "start" || text == "earliest") return ReadStart{Position::earliest(), {}};
+    if (text == "end" || text == "latest") return ReadStart{Position::latest(), {}};
+    if (text.starts_with("seq:")) {
+        const auto value = number(text.substr(4));
+        if (!value) return std::nullopt;
+        return ReadStart{Position::at_sequence(*value), {}};
+    }
+    if (text.starts_with("offset:")) {
+        const auto value = number(text.substr(7));
+        if (!value) return std::nullopt;
+        return ReadStart{Position::at_offset(*value), {}};
+    }
+    if (text.starts_with('-')) {
+        if (const auto events = number(text.substr(1))) {
+            return ReadStart{Position::latest(), *events};
+        }
+        const auto ago = parse_duration(text.substr(1));
+        if (!ago) return std::nullopt;
+        const auto past = std::chrono::duration_cast<std::chrono::milliseconds>(*ago);
+        return ReadStart{Position::at_time((now - past).milliseconds), {}};
+    }
+    const auto time = unix_ms(text);
+    if (!time) return std::nullopt;
+    return ReadStart{Position::at_time(*time), {}};
+}
+
+Position position_in(const ReadStart& start, const PartitionInfo& info) {
+    if (!start.last_events) return start.position;
+    if (info.is_empty || *start.last_events == 0) return Position::latest();
+    const std::int64_t first = info.last_enqueued_sequence_number - *start.last_events + 1;
+    return Position::at_sequence(std::max(first, info.begin_sequence_number));
+}
+
+ExitCode read(const ReadOptions& options) {
+    Interrupt interrupt;
+    const SystemClock clock;
+    const Instant started = clock.now();
+    const auto start = parse_start(options.from, clock.wall());
+    if (!start) {
+        return wrong_usage(fmt::format("'{}' is no place to start", options.from),
+                           "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z, -15m or -10");
+    }
+    if (const auto good = check_format(options.format); !good.ok()) {
+        return wrong_usage(good.error().detail, "evenkeel read --help lists what there is");
+    }
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("read", remote.error());
+    const std::string what = fmt::format("event hub '{}' cannot be read", options.event_hub);
+    const auto contact = first_contact(*remote, options.event_hub);
+    if (!contact.ok()) return fail_remote(what, contact.error(), *remote);
+    auto client =
+        Client::open(client_options(*remote, options.event_hub, "evenkeel read", Patience::usual));
+    if (!client.ok()) return fail_remote(what, client.error(), *remote);
+    auto sources = open_sources(**client, options, *start, contact->partitions);
+    if (!sources.ok()) {
+        const bool no_group = sources.error().code == ErrorCode::not_found &&
+                              options.group != "$Default" && options.partitions.empty();
+        return fail_remote(
+            what, sources.error(), *remote,
+            no_group ? fmt::format("'evenkeel group ls {}' shows its groups", options.event_hub)
+                     : "");
+    }
+    Printer printer(options);
+    const ExitCode ended = read_all(*sources, options, *remote, printer, interrupt);
+    std::fflush(stdout);
+    const bool to_people = terminal_of(stdout).is_terminal && options.output == "text";
+    if (!options.quiet && to_people && options.format.empty()) {
+        fmt::print(stderr, "{} shown, {:.2f} s\n", with_commas(printer.count),
+                   std::chrono::duration<double>(clock.now() - started).count());
+    }
+    return ended;
 }
 
 }  // namespace evenkeel::cli

@@ -5,54 +5,49 @@ namespace {
 
 constexpr WallTime now{1'700'000'000'000};
 
-TEST(ReadPosition, has_words_for_both_ends) {
-    EXPECT_EQ(parse_position("start", now)->kind, Position::Kind::earliest);
-    EXPECT_EQ(parse_position("end", now)->kind, Position::Kind::latest);
+Position::Kind kind_of(std::string_view text) {
+    return parse_start(text, now)->position.kind;
 }
 
-TEST(ReadPosition, takes_numbers_offsets_times_and_times_ago) {
-    EXPECT_EQ(parse_position("seq:7", now)->value, 7);
-    EXPECT_EQ(parse_position("offset:4096", now)->kind, Position::Kind::offset);
-    EXPECT_EQ(parse_position("-15m", now)->value, now.milliseconds - 15 * 60 * 1000);
-    EXPECT_EQ(parse_position("1970-01-02", now)->value, 86'400'000);
-    EXPECT_EQ(parse_position("1970-01-01T00:00:05Z", now)->value, 5000);
+std::int64_t value_of(std::string_view text) {
+    return parse_start(text, now)->position.value;
 }
 
-TEST(ReadPosition, refuses_everything_else) {
-    for (const auto* text : {"", "seq:", "seq:x", "offset:1x", "-", "-15", "yesterday"}) {
-        EXPECT_FALSE(parse_position(text, now)) << text;
+TEST(ReadStart, has_words_for_both_ends) {
+    EXPECT_EQ(kind_of("start"), Position::Kind::earliest);
+    EXPECT_EQ(kind_of("end"), Position::Kind::latest);
+}
+
+TEST(ReadStart, takes_numbers_offsets_times_and_times_ago) {
+    EXPECT_EQ(value_of("seq:7"), 7);
+    EXPECT_EQ(kind_of("offset:4096"), Position::Kind::offset);
+    EXPECT_EQ(value_of("-15m"), now.milliseconds - 15 * 60 * 1000);
+    EXPECT_EQ(value_of("1970-01-02"), 86'400'000);
+    EXPECT_EQ(value_of("1970-01-01T00:01Z"), 60'000);
+    EXPECT_EQ(value_of("1970-01-01T00:00:05Z"), 5000);
+    EXPECT_EQ(value_of("1970-01-01 00:00:05.25"), 5250);
+}
+
+TEST(ReadStart, refuses_everything_else) {
+    for (const auto* text : {"", "seq:", "seq:x", "seq:-1", "offset:1x", "-", "-15y", "yesterday",
+                             "1970-01-01T00:00:05.", "1970-01-01T00:00:05.x"}) {
+        EXPECT_FALSE(parse_start(text, now)) << text;
     }
 }
 
-Event an_event(std::string_view key, std::string& sections) {
-    sections = std::string("\0\x53\x75\xa0\x05hello", 10);
-    Event event;
-    event.sequence_number = 3;
-    event.offset = 192;
-    event.enqueued_time_ms = 1000;
-    event.partition_key = key;
-    event.sections = std::as_bytes(std::span(sections));
-    return event;
-}
+TEST(ReadStart, takes_the_last_events_of_what_there_is) {
+    const ReadStart start = *parse_start("-10", now);
+    PartitionInfo info;
+    info.begin_sequence_number = 100;
+    info.last_enqueued_sequence_number = 199;
+    info.is_empty = false;
 
-TEST(ReadFormat, puts_the_parts_of_an_event_where_the_format_says) {
-    std::string sections;
-    const Event event = an_event("k", sections);
-
-    EXPECT_EQ(formatted("%p/%s@%o %k=%b %%\\n", 2, event), "2/3@192 k=hello %\n");
-    EXPECT_EQ(formatted("%t", 2, event), "1970-01-01T00:00:01.000Z");
-    EXPECT_EQ(formatted("100%", 2, event), "100%");
-}
-
-TEST(ReadJson, gives_text_as_text_and_other_bytes_in_base64) {
-    std::string sections;
-    Event event = an_event("", sections);
-    EXPECT_NE(as_json(1, event).find("\"partition_key\":null,\"body\":\"hello\"}"),
-              std::string::npos);
-
-    sections = std::string("\0\x53\x75\xa0\x03\xff\x00\x01", 8);
-    event.sections = std::as_bytes(std::span(sections));
-    EXPECT_NE(as_json(1, event).find("\"body_base64\":\"/wAB\""), std::string::npos);
+    EXPECT_EQ(position_in(start, info).value, 190);
+    info.begin_sequence_number = 195;
+    EXPECT_EQ(position_in(start, info).value, 195);
+    info.is_empty = true;
+    EXPECT_EQ(position_in(start, info).kind, Position::Kind::latest);
+    EXPECT_EQ(position_in(*parse_start("seq:7", now), info).value, 7);
 }
 
 }  // namespace

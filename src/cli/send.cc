@@ -2,95 +2,56 @@
 
 #include <algorithm>
 #include <cstdio>
-#include <cstdlib>
 #include <map>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "base/result.h"
+#include "cli/event_input.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
+#include "cli/units.h"
 #include <evenkeel/producer.h>
 
 namespace evenkeel::cli {
 namespace {
 
-// Batches that wait for the hub; more of them only take memory.
 constexpr std::size_t batch_events_max = 500;
+// With many keys, those with little in them would pile up.
+constexpr std::size_t batches_max = 1000;
+constexpr auto progress_interval = std::chrono::seconds(10);  // where no terminal is
+constexpr auto terminal_interval = std::chrono::milliseconds(250);
 
-class Input {
-public:
-    explicit Input(const SendOptions& options) : options_(options) {}
-    ~Input() {
-        if (file_ && file_ != stdin) std::fclose(file_);
-        std::free(line_);
-    }
-    Input(const Input&) = delete;
-    Input& operator=(const Input&) = delete;
-
-    Result<> open() {
-        if (!options_.bodies.empty()) return {};
-        // Only read, line by line: the seam for durable files is not needed here.
-        file_ = options_.file == "-"
-                    ? stdin
-                    : std::fopen(options_.file.c_str(), "r");  // tidy: allow file: only read
-        if (!file_) {
-            return Error{ErrorCode::not_found,
-                         fmt::format("'{}' cannot be read; name a file, or - for standard input",
-                                     options_.file)};
-        }
-        return {};
-    }
-
-    // The next event's body; none at the end.
-    std::optional<std::string_view> next() {
-        if (options_.count > 0 && given_ == options_.count) return std::nullopt;
-        if (!options_.bodies.empty()) {
-            const bool again = options_.count > 0;
-            if (!again && given_ == options_.bodies.size()) return std::nullopt;
-            return options_.bodies[given_++ % options_.bodies.size()];
-        }
-        const auto size = getline(&line_, &capacity_, file_);
-        if (size < 0) return std::nullopt;
-        ++given_;
-        std::string_view text(line_, static_cast<std::size_t>(size));
-        while (!text.empty() && (text.back() == '\n' || text.back() == '\r')) text.remove_suffix(1);
-        return text;
-    }
-    std::uint64_t number() const { return given_; }
-
-private:
-    const SendOptions& options_;
-    std::FILE* file_ = nullptr;
-    char* line_ = nullptr;
-    std::size_t capacity_ = 0;
-    std::uint64_t given_ = 0;
+// What all events have, besides their body.
+struct Dress {
+    std::string content_type;
+    std::vector<Property> properties;  // views of the options
 };
 
-// The key of a line: the option's, or the value of its key field.
-Result<std::string> key_of(const SendOptions& options, std::string_view body) {
-    if (!options.ndjson && options.key_field.empty()) return options.key;
-    boost::system::error_code error;
-    const auto value = boost::json::parse({body.data(), body.size()}, error);
-    if (error) return Error{ErrorCode::invalid_argument, "it is not JSON: " + error.message()};
-    if (options.key_field.empty()) return options.key;
-    const auto* object = value.if_object();
-    const auto* field = object ? object->if_contains(options.key_field) : nullptr;
-    if (!field) {
-        return Error{ErrorCode::invalid_argument,
-                     fmt::format("it has no field '{}' for the key", options.key_field)};
+Result<Dress> dress_of(const SendOptions& options) {
+    Dress dress;
+    dress.content_type = options.content_type;
+    if (dress.content_type.empty() && options.format == "ndjson") {
+        dress.content_type = "application/json";
     }
-    if (const auto* text = field->if_string()) return std::string(*text);
-    return boost::json::serialize(*field);
+    for (const auto& text : options.properties) {
+        const auto equals = text.find('=');
+        if (equals == std::string::npos || equals == 0) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("'{}' is no property; give NAME=VALUE", text)};
+        }
+        const std::string_view all(text);
+        dress.properties.push_back({all.substr(0, equals), all.substr(equals + 1)});
+    }
+    return dress;
 }
 
 // Collects events by key and sends whole batches.
 class Sender {
 public:
-    Sender(Producer& producer, const SendOptions& options)
-        : producer_(producer), options_(options) {}
+    Sender(Producer& producer, const SendOptions& options, Dress dress)
+        : producer_(producer), options_(options), dress_(std::move(dress)) {}
 
     Result<> add(std::string_view body, const std::string& key) {
         auto found = batches_.find(key);
@@ -98,17 +59,18 @@ public:
             EK_TRY_ASSIGN(auto batch, producer_.make_batch({options_.partition, key}));
             found = batches_.emplace(key, std::move(batch)).first;
         }
-        if (found->second.size() >= batch_events_max || !found->second.try_add(body)) {
+        const EventData event{
+            .body = body, .content_type = dress_.content_type, .properties = dress_.properties};
+        if (found->second.size() >= batch_events_max || !found->second.try_add(event)) {
             EK_TRY(send(found->second));
-            if (!found->second.try_add(body)) {
+            if (!found->second.try_add(event)) {
                 return Error{ErrorCode::invalid_argument,
                              fmt::format("an event of {} bytes is larger than the hub takes ({})",
                                          body.size(), found->second.bytes_max())};
             }
         }
         bytes += body.size();
-        // With many keys, those with little in them would pile up.
-        if (batches_.size() > 1000) return flush();
+        if (batches_.size() > batches_max) return flush();
         return {};
     }
     Result<> flush() {
@@ -131,74 +93,173 @@ private:
 
     Producer& producer_;
     const SendOptions& options_;
+    const Dress dress_;
     std::map<std::string, SendBatch> batches_;
+};
+
+// One sending, from the first event to the last line on stderr.
+class Sending {
+public:
+    Sending(const SendOptions& options, const Remote& remote, double rate, EventInput& input,
+            Sender& sender, Interrupt& interrupt)
+        : options_(options),
+          remote_(remote),
+          rate_(rate),
+          input_(input),
+          sender_(sender),
+          interrupt_(interrupt),
+          terminal_(terminal_of(stderr)) {}
+
+    ExitCode run(std::uint32_t partitions) {
+        const Result<> result = send_all();
+        clear_progress();
+        if (!result.ok()) return failed(result.error());
+        const double seconds = elapsed();
+        if (!options_.quiet) {
+            fmt::print(stderr, "sent {} event{}  {}  {} partition{}  {:.1f} s  ({}/s)  0 failed\n",
+                       with_commas(sender_.sent), sender_.sent == 1 ? "" : "s",
+                       bytes_text(sender_.bytes), partitions, partitions == 1 ? "" : "s", seconds,
+                       with_commas(per_second(seconds)));
+        }
+        return interrupt_.requested() ? ExitCode::interrupted : ExitCode::done;
+    }
+
+private:
+    Result<> send_all() {
+        while (!interrupt_.requested()) {
+            switch (input_.next()) {
+                case EventInput::State::body: EK_TRY(send_one()); break;
+                case EventInput::State::later:
+                    EK_TRY(sender_.flush());
+                    show_progress();
+                    input_.wait(interrupt_);
+                    break;
+                case EventInput::State::ended: return sender_.flush();
+                case EventInput::State::failed: EK_TRY(sender_.flush()); return input_.error();
+            }
+        }
+        return sender_.flush();
+    }
+
+    Result<> send_one() {
+        std::string key = options_.key;
+        if (options_.format == "ndjson" || !options_.key_field.empty()) {
+            auto found = key_in(input_.body(), options_.key_field);
+            if (!found.ok()) {
+                EK_TRY(sender_.flush());
+                return Error{found.error().code,
+                             fmt::format("event {}: {}", input_.number(), found.error().detail)};
+            }
+            if (!options_.key_field.empty()) key = std::move(*found);
+        }
+        EK_TRY(sender_.add(input_.body(), key));
+        if (rate_ > 0) {
+            const auto due =
+                started_ + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(
+                               static_cast<double>(input_.number()) / rate_));
+            if (due > clock_.now()) {
+                EK_TRY(sender_.flush());
+                show_progress();
+                interrupt_.wait(due - clock_.now());
+            }
+        } else if (input_.number() % batch_events_max == 0) {
+            show_progress();
+            interrupt_.wait(Duration(0));
+        }
+        return {};
+    }
+
+    ExitCode failed(const Error& error) {
+        const std::string what =
+            sender_.sent == 0
+                ? std::string("nothing was sent")
+                : fmt::format("{} events were sent, then it ended", with_commas(sender_.sent));
+        const ExitCode code = fail_remote(what, error, remote_);
+        return sender_.sent == 0 ? code : ExitCode::partly_done;
+    }
+
+    void show_progress() {
+        if (options_.quiet || (!terminal_.is_terminal && !options_.progress)) return;
+        const Instant now = clock_.now();
+        const Duration interval =
+            terminal_.is_terminal ? Duration(terminal_interval) : Duration(progress_interval);
+        if (now - shown_at_ < interval) return;
+        shown_at_ = now;
+        const std::string all =
+            options_.count > 0 ? " of " + with_commas(options_.count) : std::string();
+        fmt::print(stderr, "{}sent {}{} events  {}  ({}/s){}", terminal_.is_terminal ? "\r" : "",
+                   with_commas(sender_.sent), all, bytes_text(sender_.bytes),
+                   with_commas(per_second(elapsed())), terminal_.is_terminal ? "\x1b[K" : "\n");
+        std::fflush(stderr);
+        progress_shown_ = true;
+    }
+    void clear_progress() {
+        if (progress_shown_ && terminal_.is_terminal) fmt::print(stderr, "\r\x1b[K");
+    }
+
+    double elapsed() const {
+        return std::chrono::duration<double>(clock_.now() - started_).count();
+    }
+    std::uint64_t per_second(double seconds) const {
+        return static_cast<std::uint64_t>(static_cast<double>(sender_.sent) /
+                                          std::max(seconds, 0.001));
+    }
+
+    const SendOptions& options_;
+    const Remote& remote_;
+    const double rate_;
+    EventInput& input_;
+    Sender& sender_;
+    Interrupt& interrupt_;
+    const Terminal terminal_;
+    const SystemClock clock_;
+    const Instant started_ = clock_.now();
+    Instant shown_at_ = started_;
+    bool progress_shown_ = false;
 };
 
 }  // namespace
 
-std::string default_connection() {
-    for (const char* name : {"EVENKEEL_HUB", "EVENTHUB_CONNECTION_STRING"}) {
-        if (const char* value = std::getenv(name); value && *value) return value;
+Result<std::string> key_in(std::string_view body, const std::string& field) {
+    boost::system::error_code error;
+    const auto value = boost::json::parse({body.data(), body.size()}, error);
+    if (error) return Error{ErrorCode::invalid_argument, "it is not JSON: " + error.message()};
+    if (field.empty()) return std::string();
+    const auto* object = value.if_object();
+    const auto* member = object ? object->if_contains(field) : nullptr;
+    if (!member) {
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("it has no field '{}' for the key", field)};
     }
-    return "Endpoint=sb://localhost;SharedAccessKeyName=RootManageSharedAccessKey;"
-           "SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;";
+    if (const auto* text = member->if_string()) return std::string(*text);
+    return boost::json::serialize(*member);
 }
 
 ExitCode send(const SendOptions& options) {
     Interrupt interrupt;
-    Input input(options);
-    if (const auto opened = input.open(); !opened.ok()) return fail("send", opened.error());
-    ClientOptions client;
-    client.connection = options.connection.empty() ? default_connection() : options.connection;
-    client.event_hub = options.event_hub;
-    client.name = "evenkeel send";
-    auto producer = Producer::open(client);
-    if (!producer.ok()) {
-        return fail(fmt::format("cannot send to event hub '{}'", options.event_hub),
-                    producer.error(), "is a hub running? 'evenkeel dev' starts one");
+    const auto rate = parse_rate(options.rate);
+    if (!rate) {
+        return wrong_usage(fmt::format("'{}' is no rate", options.rate),
+                           "--rate 100, --rate 2.5/s or --rate 600/m");
     }
-    const SystemClock clock;
-    const Instant started = clock.now();
-    Sender sender(**producer, options);
-    bool interrupted = false;
-    while (const auto body = input.next()) {
-        const auto key = key_of(options, *body);
-        if (!key.ok()) {
-            (void)sender.flush();
-            return fail(
-                fmt::format("line {} was not sent, {} before it were", input.number(), sender.sent),
-                key.error());
-        }
-        if (const auto added = sender.add(*body, *key); !added.ok()) {
-            return fail(fmt::format("{} events were sent, then", sender.sent), added.error());
-        }
-        if (options.rate > 0) {
-            const auto due =
-                started + std::chrono::duration_cast<Duration>(std::chrono::duration<double>(
-                              static_cast<double>(input.number()) / options.rate));
-            if (due > clock.now()) {
-                if (const auto flushed = sender.flush(); !flushed.ok()) {
-                    return fail(fmt::format("{} events were sent, then", sender.sent),
-                                flushed.error());
-                }
-                interrupted = interrupt.wait(due - clock.now());
-            }
-        } else if (input.number() % 1000 == 0) {
-            interrupted = interrupt.wait(Duration(0));
-        }
-        if (interrupted) break;
+    auto dress = dress_of(options);
+    if (!dress.ok()) return wrong_usage(dress.error().detail, "evenkeel send --help");
+    auto files = options.files;
+    if (files.empty()) files.emplace_back("-");
+    EventInput input({options.bodies, files, options.format == "file", options.count});
+    if (const auto good = input.check(); !good.ok()) {
+        return fail("nothing was sent", good.error(), "name a file, or - for standard input");
     }
-    if (const auto flushed = sender.flush(); !flushed.ok()) {
-        return fail(fmt::format("{} events were sent, then", sender.sent), flushed.error());
-    }
-    const double seconds = std::chrono::duration<double>(clock.now() - started).count();
-    if (!options.quiet) {
-        fmt::print(stderr, "sent {} events  {}  {:.1f} s  ({}/s)  0 failed\n",
-                   with_commas(sender.sent), bytes_text(sender.bytes), seconds,
-                   with_commas(static_cast<std::uint64_t>(static_cast<double>(sender.sent) /
-                                                          std::max(seconds, 0.001))));
-    }
-    return interrupted ? ExitCode::interrupted : ExitCode::done;
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("send", remote.error());
+    const std::string what = fmt::format("nothing was sent to event hub '{}'", options.event_hub);
+    const auto contact = first_contact(*remote, options.event_hub);
+    if (!contact.ok()) return fail_remote(what, contact.error(), *remote);
+    auto producer = Producer::open(
+        client_options(*remote, options.event_hub, "evenkeel send", Patience::usual));
+    if (!producer.ok()) return fail_remote(what, producer.error(), *remote);
+    Sender sender(**producer, options, std::move(*dress));
+    return Sending(options, *remote, *rate, input, sender, interrupt).run(contact->partitions);
 }
 
 }  // namespace evenkeel::cli

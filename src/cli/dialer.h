@@ -1,0 +1,35 @@
+// Calls over the network that wait for their answer, for commands that ask a few things and end.
+//
+// Errors of the way there are `unavailable` and `timed_out`, whatever went wrong: an unknown host
+// name, nobody who listens, a certificate that nobody vouches for.
+// Threads: any but its own.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "http/client.h"
+
+namespace evenkeel::cli {
+
+class Dialer {
+public:
+    // `ca_pem` says whom to trust by TLS; empty: those whom the system trusts.
+    explicit Dialer(std::string ca_pem);
+    ~Dialer();
+    Dialer(const Dialer&) = delete;
+    Dialer& operator=(const Dialer&) = delete;
+
+    // Connects, and hangs up.
+    Result<> reach(const io::Endpoint& endpoint, Duration timeout);
+    Result<http::ClientResponse> ask(const http::Url& url, const http::ClientRequest& request,
+                                     Duration timeout);
+
+private:
+    struct State;
+    std::unique_ptr<State> state_;
+};
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,60 @@
+// Which hub a command talks to, and how it gets there: from its options, else from the environment,
+// else the hub of `evenkeel dev` on this machine.
+//
+//   EVENKEEL_HUB, EVENTHUB_CONNECTION_STRING   the connection string
+//   EVENKEEL_URL                               the address of the admin interface
+//   EVENKEEL_CA                                a file with the certificates to trust, as PEM
+#pragma once
+
+#include <chrono>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "cli/exit_code.h"
+#include "client/connection_string.h"
+#include "http/client.h"
+#include <evenkeel/client.h>
+
+namespace evenkeel::cli {
+
+struct RemoteOptions {
+    std::string connection;
+    std::string url;
+    std::string ca_file;
+    std::string timeout = "5s";  // of a connection, and of an answer
+};
+
+struct Remote {
+    std::string connection;  // holds a secret
+    client::Target target;
+    http::Url admin;
+    bool admin_is_guessed = false;  // nobody gave it
+    std::string ca_pem;
+    std::chrono::milliseconds timeout{5000};
+};
+
+// `invalid_argument` names what is malformed, never with a key in it.
+Result<Remote> remote_of(const RemoteOptions& options);
+
+enum class Patience : unsigned char {
+    none,   // a failure is told at once: the hub was not there, or is not what we think
+    usual,  // lost connections come back, as in any program
+};
+ClientOptions client_options(const Remote& remote, std::string event_hub, std::string name,
+                             Patience patience);
+
+// Is there, lets us in and has the event hub: asked once before work begins, so that a wrong name
+// or a hub that is not running is told within the time-out, not after all retries.
+Result<EventHubProperties> first_contact(const Remote& remote, const std::string& event_hub);
+
+// As fail(), for what another machine did or did not do: out of reach is an exit code of its own,
+// and the hint fits the error. Empty `hint`: the usual one.
+ExitCode fail_remote(std::string_view what, const Error& error, const Remote& remote,
+                     std::string_view hint = {});
+// The same for what was asked of the admin interface.
+ExitCode fail_admin(std::string_view what, const Error& error, const Remote& remote,
+                    std::string_view hint = {});
+ExitCode exit_code_remote(ErrorCode code);
+
+}  // namespace evenkeel::cli
