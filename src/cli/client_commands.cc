@@ -193,7 +193,9 @@ struct ClientCommands::State {
                    {"table", "json", "name"});
         auto* create = named(leaf(hubs, "create", "Make an event hub", hub, hub_create));
         add_settings(*create);
-        create->add_option("--group", hub.groups, "A consumer group to make with it")->take_all();
+        create->add_option("--group", hub.groups, "A consumer group to make with it")
+            ->take_all()
+            ->allow_extra_args(false);
         create->add_flag("--if-not-exists", hub.if_not_exists, "Leave it if it is there");
         add_output(*create, output, {"table", "json"});
         add_output(
@@ -252,6 +254,7 @@ struct ClientCommands::State {
         auto* create = named(leaf(keys, "create", "Make a key, and show it", key, key_create));
         create->add_option("--rights", key.rights, "send, listen, manage; with commas between")
             ->delimiter(',')
+            ->allow_extra_args(false)
             ->required();
         add_output(*create, output, {"table", "json"});
         auto* rotate =
@@ -289,6 +292,7 @@ struct ClientCommands::State {
         command->add_option("HUB", check.event_hub, "Name of an event hub");
         command->add_option("--rights", check.rights, "These are needed: send, listen, manage")
             ->delimiter(',')
+            ->allow_extra_args(false)
             ->check(CLI::IsMember({"send", "listen", "manage"}));
         add_output(*command, output, {"table", "json"});
         add_admin(*command, check.remote);
@@ -305,7 +309,8 @@ struct ClientCommands::State {
         command->add_option("BODY", send.bodies, "Events; without any, those of --file");
         command->add_option("--file", send.files, "Read events from there; -: standard input")
             ->type_name("FILE")
-            ->take_all();
+            ->take_all()
+            ->allow_extra_args(false);
         command
             ->add_option("--format", send.format, "What an event is: a line, a JSON line, a file")
             ->check(CLI::IsMember({"lines", "ndjson", "file"}))
@@ -321,7 +326,8 @@ struct ClientCommands::State {
         field->excludes(partition);
         command->add_option("-P,--property", send.properties, "Property of all events: NAME=VALUE")
             ->type_name("NAME=VALUE")
-            ->take_all();
+            ->take_all()
+            ->allow_extra_args(false);
         command->add_option("--content-type", send.content_type, "Content type of all events");
         command->add_option("--count", send.count,
                             "Stop after so many; repeats the BODY arguments");
@@ -343,7 +349,8 @@ struct ClientCommands::State {
         command->add_option("HUB", read.event_hub, "Name of the event hub")->required();
         command->add_option("--group", read.group, "Consumer group")->capture_default_str();
         command->add_option("-p,--partition", read.partitions, "Partition; all without it")
-            ->take_all();
+            ->take_all()
+            ->allow_extra_args(false);
         command
             ->add_option("--from", read.from,
                          "start, end, seq:N, offset:N, a time, -15m ago, last -N")

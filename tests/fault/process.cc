@@ -97,6 +97,15 @@ std::string Process::rest_of_errors() {
     return read_to_end(errors_);
 }
 
+bool Process::write_input(std::string_view text) {
+    while (!text.empty()) {
+        const ssize_t written = ::write(input_, text.data(), text.size());
+        if (written <= 0) return false;
+        text.remove_prefix(static_cast<std::size_t>(written));
+    }
+    return true;
+}
+
 void Process::close_input() {
     if (input_ >= 0) ::close(input_);
     input_ = -1;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <sys/types.h>
@@ -30,6 +31,8 @@ public:
     std::string rest_of_errors();
 
     pid_t id() const { return process_; }
+    // False if nobody reads any more.
+    bool write_input(std::string_view text);
     void close_input();
     void signal(int number);
     Ended wait();
