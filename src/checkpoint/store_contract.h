@@ -329,10 +329,10 @@ TEST_P(StoreContract, a_durable_store_has_everything_when_it_is_opened_again) {
 TEST_P(StoreContract, answers_come_on_the_loop_and_never_within_the_call) {
     const auto a = client();
     Promise<bool> on_loop;
-    bool within = false;
+    bool within = false, calling = false;
 
     a->loop().post([&] {
-        bool calling = true;
+        calling = true;
         a->store().list_members([&](auto) { within = within || calling; });
         a->store().seal(PartitionId{0}, Epoch{1}, [&](auto) { on_loop.set(a->loop().is_here()); });
         calling = false;

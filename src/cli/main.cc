@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "cli/bench.h"
+#include "cli/checkpoint_commands.h"
 #include "cli/client_commands.h"
 #include "cli/completion.h"
 #include "cli/demo.h"
@@ -31,6 +32,7 @@ Examples:
   evenkeel check                       what is wrong, if something is
   evenkeel demo --for 30s              send a stream through a hub, read it back, judge it
   evenkeel demo --data ./data --rate 0 as fast as it goes, and keep the data
+  evenkeel checkpoint ls homes --store sqlite:progress.db    how far a group's processors are
   evenkeel bench log                   how fast the commit log is on this machine
   evenkeel bench log -o json | jq .    the same for programs
 
@@ -138,6 +140,7 @@ struct Commands {
     DemoReaderOptions demo_reader;
     DevOptions dev;
     ClientCommands client;
+    CheckpointCommands checkpoint;
     BenchLogOptions bench_log;
     BenchRestartOptions bench_restart;
     BenchChildOptions bench_child;
@@ -314,6 +317,7 @@ ExitCode run(int count, char** arguments) {
     app.footer(examples);
     add_dev(app, commands);
     commands.client.add_to(app, commands.exit);
+    commands.checkpoint.add_to(app, commands.exit);
     add_demo(app, commands);
     add_demo_children(app, commands);
     add_bench(app, commands);
