@@ -1,5 +1,9 @@
 // What commands say and how they end when something is wrong; and never with a secret in it.
+#include <arpa/inet.h>
+#include <netinet/in.h>
 #include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include "base/clock.h"
 #include "cli/dev_hub.h"
@@ -90,6 +94,23 @@ TEST_F(CliErrors, show_no_key_wherever_it_was_put) {
     fails({"read", "eh1", "--from", text}, 2);
     fails({"send", "eh1", "--rate", text}, 2);
     fails({"check", "--hub", text, "--rights", text}, 2);
+}
+
+TEST_F(CliErrors, give_up_on_a_hub_that_takes_connections_and_says_nothing) {
+    // The system completes connections for whoever listens, even if nobody accepts them.
+    const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    ASSERT_EQ(bind(listener, reinterpret_cast<sockaddr*>(&address), size), 0);
+    ASSERT_EQ(listen(listener, 8), 0);
+    ASSERT_EQ(getsockname(listener, reinterpret_cast<sockaddr*>(&address), &size), 0);
+    const std::string port = std::to_string(ntohs(address.sin_port));
+
+    fails({"read", "eh1", "--hub", "amqp://a:TOPSECRET@localhost:" + port, "--timeout", "1s"}, 5);
+    fails({"hub", "ls", "--url", "http://localhost:" + port, "--timeout", "1s"}, 5);
+    close(listener);
 }
 
 TEST_F(CliErrors, tell_when_somebody_else_answers) {

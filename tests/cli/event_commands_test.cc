@@ -114,15 +114,15 @@ TEST_F(EventCommands, send_at_a_rate) {
 }
 
 TEST_F(EventCommands, read_from_every_kind_of_place) {
-    ASSERT_EQ(evenkeel({"send", name_, "a", "b", "c", "d"}).exit_code, 0);
+    ASSERT_EQ(evenkeel({"send", name_, "1", "2", "3", "4"}).exit_code, 0);
     const std::string offset = read({"-f", "%o", "--from", "seq:2", "-n", "1"}).output;
 
-    EXPECT_EQ(read({"--from", "start", "-e"}).output, "a\nb\nc\nd\n");
-    EXPECT_EQ(read({"--from", "seq:2"}).output, "c\nd\n");
-    EXPECT_EQ(read({"--from", "offset:" + offset}).output, "c\nd\n");
-    EXPECT_EQ(read({"--from", "-1"}).output, "d\n");
-    EXPECT_EQ(read({"--from", "-15m"}).output, "a\nb\nc\nd\n");
-    EXPECT_EQ(read({"--from", "2020-01-01T00:00Z", "-n", "2"}).output, "a\nb\n");
+    EXPECT_EQ(read({"--from", "start", "-e"}).output, "1\n2\n3\n4\n");
+    EXPECT_EQ(read({"--from", "seq:2"}).output, "3\n4\n");
+    EXPECT_EQ(read({"--from", "offset:" + offset}).output, "3\n4\n");
+    EXPECT_EQ(read({"--from", "-1"}).output, "4\n");
+    EXPECT_EQ(read({"--from", "-15m"}).output, "1\n2\n3\n4\n");
+    EXPECT_EQ(read({"--from", "2020-01-01T00:00Z", "-n", "2"}).output, "1\n2\n");
     EXPECT_EQ(read({"--from", "end"}).output, "");
     EXPECT_EQ(read({"--from", "2100-01-01"}).output, "") << "it does not wait for that";
     EXPECT_EQ(read({"--from", "yesterday"}).exit_code, 2);
