@@ -208,6 +208,21 @@ var tests = []struct {
 		var lost *azeventhubs.Error
 		check(errors.As(err, &lost) && lost.Code == azeventhubs.ErrorCodeOwnershipLost, "%v", err)
 	}},
+	{"the_sixth_reader_of_a_partition_is_refused", func(ctx context.Context, h *hub) {
+		client := h.consumer("eh1")
+		defer client.Close(ctx)
+		for i := 0; ; i++ {
+			reader, err := client.NewPartitionClient("0", &azeventhubs.PartitionClientOptions{StartPosition: earliest})
+			must(err)
+			defer reader.Close(ctx)
+			_, err = reader.ReceiveEvents(ctx, 1, nil)
+			if i == 5 {
+				check(err != nil && strings.Contains(err.Error(), "consumer group which is 5"), "%v", err)
+				return
+			}
+			must(err)
+		}
+	}},
 	{"a_wrong_key_is_unauthorized", func(ctx context.Context, h *hub) {
 		client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("WRONG"), "eh1",
 			&azeventhubs.ProducerClientOptions{RetryOptions: azeventhubs.RetryOptions{MaxRetries: -1}})
