@@ -1,0 +1,32 @@
+// Known bugs on purpose, one for each canary build (tests/sim): they prove that the simulation can
+// fail. A normal build has none of them; the compiler removes the branches.
+#pragma once
+
+namespace evenkeel::processor {
+
+#ifndef EK_PROCESSOR_CANARY
+#define EK_PROCESSOR_CANARY 0
+#endif
+
+// The lease never ends by itself: a paused owner goes on.
+inline constexpr bool canary_no_fence = EK_PROCESSOR_CANARY == 1;
+// Members are judged by their wall clock against ours.
+inline constexpr bool canary_wall_clock_expiry = EK_PROCESSOR_CANARY == 2;
+// A hand-over is written before the handler has ended and its progress is stored.
+inline constexpr bool canary_release_without_flush = EK_PROCESSOR_CANARY == 3;
+// The lease counts from the answer of a heartbeat, not from its sending.
+inline constexpr bool canary_late_answer_revives = EK_PROCESSOR_CANARY == 4;
+// A partition given to us is read without a write of our own.
+inline constexpr bool canary_accept_without_write = EK_PROCESSOR_CANARY == 5;
+// A take-over looks at members only before it looks at ownerships.
+inline constexpr bool canary_members_before_ownerships = EK_PROCESSOR_CANARY == 6;
+// After a lapse, what was held counts as held under the new lease.
+inline constexpr bool canary_lapse_keeps_holdings = EK_PROCESSOR_CANARY == 7;
+// Offers do not count as done: two givers fill one receiver.
+inline constexpr bool canary_offers_not_counted = EK_PROCESSOR_CANARY == 8;
+// What was seen before an outage still counts after it.
+inline constexpr bool canary_blind_judgement = EK_PROCESSOR_CANARY == 9;
+// A transfer of unknown outcome reopens the reader.
+inline constexpr bool canary_unknown_transfer_reopens = EK_PROCESSOR_CANARY == 10;
+
+}  // namespace evenkeel::processor

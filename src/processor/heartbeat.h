@@ -1,0 +1,93 @@
+// Keeps our member entry fresh, in a task of its own: behind listings it would come late and look
+// like death. Every success renews the lease from the time it was sent.
+//
+//     every heartbeat, and at once after change(): write member/me, one at a time
+//       success   the lease counts from the sending
+//       conflict  our own earlier write, its answer lost: take its version, write again
+//                 another incarnation: we end
+//       failure   again after a quarter
+//
+// Threads: pinned to the loop.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+
+#include "base/clock.h"
+#include "base/random.h"
+#include "base/result.h"
+#include "base/task.h"
+#include "checkpoint/store.h"
+#include "io/loop.h"
+#include "processor/lease.h"
+#include "processor/timing.h"
+
+namespace evenkeel::processor {
+
+class Heartbeat {
+public:
+    struct Listener {
+        std::function<void()> on_lapsed;
+        std::function<void()> on_gained;
+        // Another incarnation has our id. Nothing is written after it.
+        std::function<void(Error)> on_taken;
+        std::function<void(const Error&, Duration retried_in)> on_failure;
+        std::function<void(Duration)> on_latency;
+    };
+
+    Heartbeat(io::Loop& loop, checkpoint::Store& store, const Timing& timing, Random random,
+              Listener listener);
+    ~Heartbeat();
+
+    // Writes `entry` (its version is the one to replace) until it is written, then keeps on.
+    void start(checkpoint::Member entry, Callback<void(Result<>)> written);
+    // Changes what we tell the others, and publishes it at once.
+    void change(const std::function<void(checkpoint::Member&)>& edit);
+    const checkpoint::Member& entry() const { return entry_; }
+    // Ends the lease if its time has come; call it first in every step.
+    void check();
+    const Lease& lease() const { return lease_; }
+    // No more writes; then removes the entry, retrying until `done`. The lease ends.
+    void remove(Task done);
+    // No more writes, no more calls of the listener.
+    void stop();
+    std::uint64_t requests() const { return requests_; }
+
+private:
+    void write();
+    void on_written(Instant sent, std::uint64_t revision, Result<std::string> result);
+    void look();
+    void on_looked(Result<std::vector<checkpoint::Member>> listed);
+    void again_after(Duration delay);
+    void arm_lease();
+    void report(Lease::Change change);
+    void try_remove();
+    void taken();
+    template <typename F>
+    auto guarded(F function);
+
+    io::Loop& loop_;
+    checkpoint::Store& store_;
+    const Timing timing_;
+    Random random_;
+    Listener listener_;
+    Lease lease_;
+    checkpoint::Member entry_;
+    Callback<void(Result<>)> written_;
+    Task removed_;
+    std::uint64_t revision_ = 0;  // of what we tell
+    std::uint64_t published_ = 0;
+    bool in_flight_ = false;
+    bool is_stopped_ = false;
+    bool backs_off_ = false;
+    int conflicts_ = 0;  // in a row
+    Instant last_sent_;
+    io::TimerId beat_timer_{};
+    io::TimerId lease_timer_{};
+    std::uint64_t requests_ = 0;
+    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+};
+
+}  // namespace evenkeel::processor

@@ -1,0 +1,42 @@
+// Our right to act, as far as it hangs on heartbeats: from a good one until Timing::lease after it
+// was *sent*. An answer that comes late revives nothing (I14).
+//
+//     begun ──renewed──▶ valid ──now >= until──▶ lapsed ──renewed──▶ valid, since now
+//
+// What was asked for before `since()` does not count under the lease: it may have been overtaken.
+// No I/O; told the time.
+#pragma once
+
+#include "base/clock.h"
+#include "processor/canary.h"
+
+namespace evenkeel::processor {
+
+class Lease {
+public:
+    explicit Lease(Duration length) : length_(length) {}
+
+    enum class Change : unsigned char { none, gained, lapsed };
+
+    // A heartbeat that was sent then has succeeded. After check() in the same step.
+    Change renewed(Instant sent, Instant now);
+    // Ends it if its time has come. Called first thing in every step, so that after a pause nothing
+    // is done under a lease that is over.
+    Change check(Instant now);
+    // Ends it at once.
+    Change end();
+
+    bool is_valid(Instant now) const { return valid_ && (now < until_ || canary_no_fence); }
+    // True if what was asked for at `asked` was covered without a break until now.
+    bool covers(Instant asked, Instant now) const { return is_valid(now) && asked >= since_; }
+    Instant until() const { return until_; }
+    Instant since() const { return since_; }
+
+private:
+    Duration length_;
+    bool valid_ = false;
+    Instant until_;
+    Instant since_;
+};
+
+}  // namespace evenkeel::processor

@@ -1,0 +1,139 @@
+#include "processor/members.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "processor/canary.h"
+
+namespace evenkeel::processor {
+
+namespace {
+
+using checkpoint::Member;
+using checkpoint::MemberState;
+
+// The store may tell ages as the difference of two times that were each cut to a second.
+constexpr Duration age_error{std::chrono::seconds(1)};
+constexpr int latency_parts = 8;  // each measurement counts an eighth
+
+bool same_content(const Member& a, const Member& b) {
+    return a.state == b.state && a.generation == b.generation && a.expecting == b.expecting &&
+           a.incarnation == b.incarnation && a.offers == b.offers && a.restarts == b.restarts;
+}
+
+}  // namespace
+
+Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTime wall) {
+    Change change;
+    const bool was_blind = !is_first_ && now - last_listed_ > timing_.heartbeat * 5 / 2;
+    if (was_blind && !canary_blind_judgement) age_counts_from_ = now + timing_.dead;
+    last_listed_ = now;
+
+    own_.reset();
+    std::map<std::string, Seen, std::less<>> before = std::exchange(others_, {});
+    for (Member& member : listed) {
+        if (member.id == self_) {
+            own_ = std::move(member);
+            continue;
+        }
+        const auto known = before.find(member.id);
+        Seen seen{std::move(member), now, now, false};
+        if (known == before.end()) {
+            change.joined = true;
+        } else {
+            const Seen& old = known->second;
+            if (old.member.version == seen.member.version &&
+                (!was_blind || canary_blind_judgement)) {
+                seen.version_since = old.version_since;
+            }
+            if (old.member.incarnation == seen.member.incarnation) {
+                seen.incarnation_since = old.incarnation_since;
+            }
+            seen.is_dead = old.is_dead;
+            if (!same_content(old.member, seen.member)) change.content = true;
+        }
+        std::string id = seen.member.id;
+        others_.emplace_hint(others_.end(), std::move(id), std::move(seen));
+    }
+    for (const auto& [id, old] : before) {
+        if (!others_.contains(id)) change.content = true;
+    }
+
+    // If at the first look all are silent, perhaps the store was away for everybody.
+    if (is_first_ && !others_.empty() &&
+        std::all_of(others_.begin(), others_.end(),
+                    [&](const auto& entry) { return judge_by_age(entry.second.member, now); })) {
+        age_counts_from_ = now + timing_.dead;
+    }
+    is_first_ = false;
+    for (auto& [id, seen] : others_) {
+        const bool was_dead = seen.is_dead;
+        // Who was found dead stays so until it writes again, however blind we were since.
+        const auto old = before.find(id);
+        const bool is_same =
+            old != before.end() && old->second.member.version == seen.member.version;
+        seen.is_dead = (was_dead && is_same) || judge(seen, now, wall);
+        const bool is_new = !before.contains(id);
+        if (seen.is_dead && !was_dead && !is_new) change.died = true;
+        if (!seen.is_dead && was_dead) change.joined = true;
+    }
+    return change;
+}
+
+bool Members::judge(const Seen& seen, Instant now, WallTime wall) const {
+    if (canary_wall_clock_expiry) {
+        const auto silent = wall - WallTime{seen.member.since_ms};
+        return silent >= std::chrono::duration_cast<std::chrono::milliseconds>(timing_.dead);
+    }
+    return now - seen.version_since >= death_after() || judge_by_age(seen.member, now);
+}
+
+bool Members::judge_by_age(const Member& member, Instant now) const {
+    return now >= age_counts_from_ && member.age >= death_after() + age_error;
+}
+
+void Members::note_latency(Duration latency) {
+    latency_ += (latency - latency_) / latency_parts;
+}
+
+Duration Members::death_after() const {
+    return std::max(timing_.dead, 2 * timing_.heartbeat + 8 * latency_);
+}
+
+bool Members::is_live(std::string_view id) const {
+    const auto found = others_.find(id);
+    return found != others_.end() && !found->second.is_dead;
+}
+
+bool Members::is_up(std::string_view id) const {
+    const auto found = others_.find(id);
+    return found != others_.end() && !found->second.is_dead &&
+           found->second.member.state == MemberState::active;
+}
+
+bool Members::is_expecting(std::string_view id) const {
+    const auto found = others_.find(id);
+    return found != others_.end() && found->second.member.expecting;
+}
+
+Duration Members::probation(std::uint32_t restarts) const {
+    if (restarts == 0) return Duration(0);
+    return std::min(timing_.probation_max,
+                    timing_.dead * (std::int64_t{1} << std::min(restarts, 20U)));
+}
+
+bool Members::is_on_probation(const Seen& seen, Instant now) const {
+    return now < seen.incarnation_since + probation(seen.member.restarts);
+}
+
+std::optional<Instant> Members::next_death() const {
+    std::optional<Instant> next;
+    for (const auto& [id, seen] : others_) {
+        if (seen.is_dead) continue;
+        const Instant at = seen.version_since + death_after();
+        if (!next || at < *next) next = at;
+    }
+    return next;
+}
+
+}  // namespace evenkeel::processor

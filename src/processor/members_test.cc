@@ -1,0 +1,125 @@
+#include "processor/members.h"
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::processor {
+namespace {
+
+using namespace std::chrono_literals;
+using checkpoint::Member;
+using checkpoint::MemberState;
+
+constexpr Instant start{1'000'000'000'000};
+
+Member a_member(const std::string& id, const std::string& version, Duration age = 0s) {
+    Member member{.id = id, .incarnation = id + ".1"};
+    member.version = version;
+    member.age = age;
+    return member;
+}
+
+class MembersTest : public testing::Test {
+protected:
+    Members::Change observe(Duration at, std::vector<Member> listed) {
+        return members_.observe(std::move(listed), start + at, WallTime{});
+    }
+
+    Members members_{"me", standard_timing()};
+};
+
+TEST_F(MembersTest, whoever_writes_lives_however_wrong_its_clock_is) {
+    for (int i = 0; i < 20; ++i) {
+        Member other = a_member("a", std::to_string(i));
+        other.since_ms = -1'000'000;
+        observe(i * 2s, {a_member("me", "1"), other});
+        EXPECT_TRUE(members_.is_live("a"));
+    }
+}
+
+TEST_F(MembersTest, is_dead_once_one_version_was_watched_for_long_enough) {
+    observe(0s, {a_member("a", "1")});
+    observe(2s, {a_member("a", "1")});
+    EXPECT_EQ(members_.next_death(), start + 6s);
+    observe(4s, {a_member("a", "1")});
+    EXPECT_TRUE(members_.is_live("a"));
+
+    EXPECT_TRUE(observe(6s, {a_member("a", "1")}).died);
+
+    EXPECT_FALSE(members_.is_live("a"));
+    EXPECT_TRUE(observe(7s, {a_member("a", "2")}).joined);
+    EXPECT_TRUE(members_.is_live("a"));
+}
+
+TEST_F(MembersTest, the_age_that_the_store_tells_counts_with_a_second_to_spare) {
+    observe(0s, {a_member("a", "1", 6s), a_member("b", "1", 0s)});
+    EXPECT_TRUE(members_.is_live("a"));
+
+    observe(1s, {a_member("a", "1", 7s), a_member("b", "2", 0s)});
+
+    EXPECT_FALSE(members_.is_live("a"));
+}
+
+TEST_F(MembersTest, if_all_look_dead_at_first_they_are_watched_first) {
+    observe(0s, {a_member("a", "1", 60s), a_member("b", "1", 61s)});
+    EXPECT_TRUE(members_.is_live("a"));
+    EXPECT_TRUE(members_.is_live("b"));
+
+    observe(2s, {a_member("a", "1", 62s), a_member("b", "2", 0s)});
+    observe(4s, {a_member("a", "1", 64s), a_member("b", "3", 0s)});
+    observe(6s, {a_member("a", "1", 66s), a_member("b", "4", 0s)});
+
+    EXPECT_FALSE(members_.is_live("a"));
+    EXPECT_TRUE(members_.is_live("b"));
+}
+
+// Trap 10.
+TEST_F(MembersTest, after_a_time_without_listings_nobody_is_judged_by_what_was_seen_before) {
+    observe(0s, {a_member("a", "1")});
+
+    observe(20s, {a_member("a", "1", 20s)});
+
+    EXPECT_TRUE(members_.is_live("a"));
+    observe(22s, {a_member("a", "1", 22s)});
+    observe(24s, {a_member("a", "1", 24s)});
+    EXPECT_TRUE(members_.is_live("a"));
+    observe(26s, {a_member("a", "1", 26s)});
+    EXPECT_FALSE(members_.is_live("a"));
+}
+
+// A listing whose answer was lost made us blind for a moment, and the long dead came back to life.
+TEST_F(MembersTest, who_was_found_dead_stays_so_until_it_writes_again) {
+    for (int i = 0; i <= 3; ++i) observe(i * 2s, {a_member("a", "1")});
+    EXPECT_FALSE(members_.is_live("a"));
+
+    EXPECT_FALSE(observe(20s, {a_member("a", "1")}).joined);
+
+    EXPECT_FALSE(members_.is_live("a"));
+}
+
+TEST_F(MembersTest, a_slow_store_makes_us_patient) {
+    for (int i = 0; i < 100; ++i) members_.note_latency(1s);
+
+    EXPECT_GT(members_.death_after(), 11s);
+}
+
+TEST_F(MembersTest, crashes_cost_probation_that_doubles_up_to_a_bound) {
+    EXPECT_EQ(members_.probation(0), 0s);
+    EXPECT_EQ(members_.probation(1), 12s);
+    EXPECT_EQ(members_.probation(2), 24s);
+    EXPECT_EQ(members_.probation(4), 60s);
+    EXPECT_EQ(members_.probation(4'000'000'000), 60s);
+}
+
+TEST_F(MembersTest, one_that_leaves_lives_but_is_given_nothing) {
+    Member other = a_member("a", "1");
+    other.state = MemberState::leaving;
+    observe(0s, {other});
+
+    EXPECT_TRUE(members_.is_live("a"));
+    EXPECT_FALSE(members_.is_up("a"));
+    EXPECT_TRUE(observe(1s, {}).content);
+    EXPECT_FALSE(members_.is_live("a"));
+}
+
+}  // namespace
+}  // namespace evenkeel::processor

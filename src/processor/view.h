@@ -1,0 +1,26 @@
+// Makes the balancer's View of what the coordinator knows. Pure.
+#pragma once
+
+#include <map>
+#include <string>
+
+#include "base/clock.h"
+#include "processor/balancer.h"
+#include "processor/members.h"
+#include "processor/ownerships.h"
+
+namespace evenkeel::processor {
+
+struct ViewOfSelf {
+    std::string id;
+    bool is_leaving = false;
+    bool is_on_probation = false;
+    const std::map<PartitionId, std::string>& offers;  // what we give, and to whom
+};
+
+// Owners that live are members; those of ours that died or left own nothing; owners that we know no
+// member of, and that write no epochs, are foreign as long as their entries are young.
+View make_view(const ViewOfSelf& self, const Members& members, const Ownerships& ownerships,
+               Duration foreign_expiry, Instant now);
+
+}  // namespace evenkeel::processor
