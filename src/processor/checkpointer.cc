@@ -44,6 +44,12 @@ void Checkpointer::advance(const Mark& mark, std::uint64_t events) {
     });
 }
 
+void Checkpointer::note_stored(const Mark& mark) {
+    latest_ = std::max(latest_, mark);
+    stored_ = std::max(stored_, mark);
+    is_hub_new_ = false;
+}
+
 void Checkpointer::write_soon() {
     if (is_stopped_ || !is_dirty()) return;
     is_wanted_ = true;
@@ -82,7 +88,7 @@ void Checkpointer::written(const Mark& mark, Result<> result) {
     if (is_stopped_) return;
     if (result.ok()) {
         failures_ = 0;
-        stored_ = mark;
+        stored_ = std::max(stored_, mark);
         is_hub_new_ = false;
         answer({}, false);
         if (is_wanted_ || !waiters_.empty()) write_soon();

@@ -67,6 +67,8 @@ public:
     // A lower mark than the latest changes nothing. `events` were handled since the last call.
     void advance(const Mark& mark, std::uint64_t events);
     void write_soon();
+    // It was stored by other means, with what it stands for.
+    void note_stored(const Mark& mark);
     // `done` once the latest of now is stored, or when it is clear that it will not be.
     void flush(Done done);
     // What is under way may still arrive. Flushes end with `cancelled`.

@@ -39,6 +39,27 @@ void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt) {
     post([this, events] { return handler_->on_events(*this, events); });
 }
 
+void HandlerCell::run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
+                         EventBatch batch, Events events, std::uint32_t attempt) {
+    batch_ = std::move(batch);
+    attempt_ = attempt;
+    post([this, &transactions, done, events]() -> Result<> {
+        auto transaction = transactions.begin(partition_);
+        if (!transaction.ok()) {
+            store_error_ = transaction.error();
+            return transaction.error();
+        }
+        sink_ = (*transaction)->native();
+        Callback<Result<>()> call = [&] { return handler_->on_events(*this, events); };
+        Result<> result = call_user(call);
+        sink_ = nullptr;
+        if (!result.ok()) return result;
+        result = (*transaction)->commit(done);
+        if (!result.ok()) store_error_ = result.error();
+        return result;
+    });
+}
+
 void HandlerCell::close(Closed reason) {
     is_open_ = false;
     post([this, reason] {

@@ -15,11 +15,13 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <utility>
 
 #include "base/ids.h"
 #include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
+#include "checkpoint/transaction.h"
 #include "io/loop.h"
 #include <evenkeel/hub.h>
 #include <evenkeel/processor.h>
@@ -52,6 +54,11 @@ public:
     void open(Pump& pump, const HandlerFactory& factory);
     // The events are views of `batch`.
     void run(EventBatch batch, Events events, std::uint32_t attempt);
+    // The same in a transaction, which commits `done` with what the handler wrote (exactly once).
+    void run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
+                EventBatch batch, Events events, std::uint32_t attempt);
+    // Why the transaction of the last run did not begin or end; the handler is not to blame.
+    std::optional<Error> take_store_error() { return std::exchange(store_error_, std::nullopt); }
     void close(Closed reason);
     // The pump goes. on_closed() is called as soon as the handler has ended; then `gone` runs on
     // the loop.
@@ -64,7 +71,6 @@ public:
     // The latest event that checkpoint() was called for.
     Asked asked() const;
     void set_ending(bool is_ending) { is_ending_ = is_ending; }
-    void set_sink(void* sink) { sink_ = sink; }
 
     std::uint32_t id() const override { return partition_.value; }
     std::int64_t epoch() const override { return epoch_.value; }
@@ -92,6 +98,7 @@ private:
     Callback<Result<>()> call_;
     std::unique_ptr<PartitionHandler> handler_;
     EventBatch batch_;
+    std::optional<Error> store_error_;
 
     bool is_busy_ = false;
     bool is_open_ = false;

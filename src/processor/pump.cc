@@ -188,8 +188,41 @@ void Pump::handle() {
     tried_ = is_single_ ? std::min<std::size_t>(1, left_.size()) : left_.size();
     handling_since_ = place_.loop.clock().now();
     cell_->set_ending(closing_.has_value());
-    cell_->run(std::move(batch_), left_.first(tried_), event_failures_);
+    if (options_.delivery == Delivery::exactly_once && !is_tick_) {
+        run_in_transaction();
+    } else {
+        cell_->run(std::move(batch_), left_.first(tried_), event_failures_);
+    }
     watch_handler();
+}
+
+// I18: what the handler writes, the position and the fence commit as one.
+void Pump::run_in_transaction() {
+    const Event& last = left_[tried_ - 1];
+    checkpoint::Checkpoint done;
+    done.partition = partition_;
+    done.sequence = {last.sequence_number};
+    done.offset = std::to_string(last.offset);
+    done.epoch = epoch_;
+    done.hub_created_ms = hub_created_ms_;
+    EK_CHECK(place_.store.transactions() != nullptr, "exactly once needs transactions");
+    cell_->run_in(*place_.store.transactions(), done, std::move(batch_), left_.first(tried_),
+                  event_failures_);
+}
+
+// It may have been stored all the same: only the store knows, so we begin from what it says.
+void Pump::not_committed(const Error& error) {
+    left_ = {};
+    batch_ = {};
+    is_single_ = false;
+    last_taken_ = -1;
+    if (closing_) {
+        report(ErrorScope::store, "commit", error);
+        return drained();
+    }
+    opening_ = Opening::sealing;
+    is_position_ours_ = false;
+    restart(ErrorScope::store, "commit", error);
 }
 
 void Pump::watch_handler() {
@@ -222,7 +255,12 @@ void Pump::on_ended(Result<> result) {
         left_ = {};
         return closing_ ? drained() : void();
     }
+    if (const auto error = cell_->take_store_error()) return not_committed(*error);
     if (!result.ok()) return failed(result.error());
+    if (options_.delivery == Delivery::exactly_once && !is_tick_) {
+        const Event& last = left_[tried_ - 1];
+        checkpoints_.note_stored({last.sequence_number, 0, last.offset});
+    }
     handled(tried_);
 }
 

@@ -59,6 +59,8 @@ public:
     virtual void on_stop_wanted(PartitionId partition, const Error& error) = 0;
     // A handler goes on although its partition was given up; `is_running` false once it has ended.
     virtual void on_undrained(PartitionId partition, bool is_running) = 0;
+    // Expires with the owner, whom such a handler may outlive.
+    virtual std::weak_ptr<bool> alive() const = 0;
 };
 
 class Pump final : private HandlerCell::Pump {
@@ -102,6 +104,8 @@ private:
     void wait_to_dispatch(Duration delay);
     void commit_first();
     void handle();
+    void run_in_transaction();
+    void not_committed(const Error& error);
     void watch_handler();
     void handled(std::size_t count);
     void failed(const Error& error);

@@ -65,10 +65,7 @@ void Pump::closed() {
         }
         auto told = std::move(closed_);
         closed_.clear();
-        for (Task& done : told) {
-            done();
-            if (alive.expired()) return;
-        }
+        for (Task& done : told) done();  // the first one may be our end
     };
     if (closing_ == CloseReason::lost || is_fenced_) return finish({});
     store_asked();
@@ -84,9 +81,10 @@ void Pump::drain_over() {
                             "without it",
                             options_.drain_max.count())});
         owner_.on_undrained(partition_, true);
-        cell_->abandon(closed_as(*closing_), [&owner = owner_, partition = partition_] {
-            owner.on_undrained(partition, false);
-        });
+        cell_->abandon(closed_as(*closing_),
+                       [&owner = owner_, alive = owner_.alive(), partition = partition_] {
+                           if (!alive.expired()) owner.on_undrained(partition, false);
+                       });
         cell_.reset();
     }
     if (closing_ != CloseReason::lost && checkpoints_.latest() > checkpoints_.stored()) {

@@ -181,6 +181,8 @@ public:
         }
     }
 
+    std::weak_ptr<bool> alive() const override { return alive_; }
+
     class Recorder final : public PartitionHandler {
     public:
         explicit Recorder(PumpRig& rig) : rig_(rig) {}
@@ -234,6 +236,9 @@ public:
     std::vector<Failure> failures;
     std::optional<Error> stop_wanted;
     std::set<std::uint32_t> undrained;
+
+private:
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 inline std::vector<std::int64_t> up_to(std::int64_t last, std::int64_t first = 0) {

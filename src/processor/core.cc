@@ -1,0 +1,194 @@
+#include "processor/core.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+
+namespace evenkeel::processor {
+
+Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory handlers,
+           CoordinatorOptions coordination, Random random, std::function<void(Error)> ended)
+    : place_(place),
+      options_(std::move(options)),
+      handlers_(std::move(handlers)),
+      random_(random),
+      ended_(std::move(ended)),
+      dead_letters_(place.store) {
+    coordination.exclusive_source = place.source.is_exclusive();
+    coordination.on_failure = [this](const Failure& failure) { on_failure(failure); };
+    coordination.on_ended = [this](const Error& error) { end(error); };
+    coordinator_ = std::make_unique<Coordinator>(place.loop, place.store, *this,
+                                                 std::move(coordination), random_.fork());
+}
+
+Core::~Core() {
+    if (timer_) place_.loop.cancel(*timer_);
+    coordinator_.reset();
+    slots_.clear();
+}
+
+void Core::start(Callback<void(Result<>)> started) {
+    place_.loop.check_here();
+    place_.source.properties(
+        [this, alive = std::weak_ptr<bool>(alive_),
+         started = std::move(started)](Result<source::HubProperties> hub) mutable {
+            if (alive.expired()) return;
+            if (!hub.ok()) return started(hub.error());
+            partitions_ = hub->partitions;
+            is_started_ = true;
+            coordinator_->start(
+                partitions_, [this, alive, started = std::move(started)](Result<> joined) mutable {
+                    if (alive.expired()) return;
+                    if (joined.ok()) look_again();
+                    started(std::move(joined));
+                });
+        });
+}
+
+// The event hub may have grown.
+void Core::look_again() {
+    if (is_stopping_) return;
+    timer_ = place_.loop.run_after(refresh, [this] {
+        timer_.reset();
+        place_.source.properties(
+            [this, alive = std::weak_ptr<bool>(alive_)](Result<source::HubProperties> hub) {
+                if (alive.expired() || is_stopping_) return;
+                if (!hub.ok()) {
+                    const auto in = std::chrono::duration_cast<std::chrono::milliseconds>(refresh);
+                    on_failure({ErrorScope::source, std::nullopt, "look at the hub", hub.error(),
+                                true, in});
+                } else if (hub->partitions > partitions_) {
+                    partitions_ = hub->partitions;
+                    coordinator_->set_partitions(partitions_);
+                }
+                look_again();
+            });
+    });
+}
+
+void Core::open(PartitionId partition, Epoch epoch) {
+    Slot& slot = slots_[partition];
+    EK_CHECK(!slot.pump && !slot.waits_with, "a partition is opened once");
+    if (slot.is_undrained) {
+        slot.waits_with = epoch;
+        return on_failure({ErrorScope::handler, partition.value, "open handler",
+                           Error{ErrorCode::timed_out,
+                                 "its handler of the time before still runs; waiting for it"},
+                           true});
+    }
+    slot.pump_number = ++pumps_;
+    slot.pump =
+        std::make_unique<Pump>(PumpPlace{place_.loop, place_.workers, place_.store, place_.source,
+                                         *coordinator_, dead_letters_, options_, handlers_},
+                               static_cast<PumpOwner&>(*this), partition, epoch, random_.fork());
+    slot.pump->start();
+}
+
+void Core::close(PartitionId partition, CloseReason reason, Task done) {
+    Slot& slot = slots_[partition];
+    if (!slot.pump) {
+        slot.waits_with.reset();
+        return place_.loop.post(std::move(done));
+    }
+    slot.pump->close(
+        reason, [this, partition, number = slot.pump_number, done = std::move(done)]() mutable {
+            retire(partition, number);
+            done();
+        });
+}
+
+void Core::retire(PartitionId partition, std::uint64_t pump_number) {
+    Slot& slot = slots_[partition];
+    if (!slot.pump || slot.pump_number != pump_number) return;
+    events_handled_ += slot.pump->status().events_handled;
+    slot.pump.reset();
+}
+
+void Core::on_failure(const Failure& failure) {
+    if (!options_.on_error) return;
+    Callback<Result<>()> call = [&]() -> Result<> {
+        options_.on_error(failure);
+        return {};
+    };
+    (void)call_user(call);  // there is nobody left to tell
+}
+
+void Core::on_undrained(PartitionId partition, bool is_running) {
+    Slot& slot = slots_[partition];
+    slot.is_undrained = is_running;
+    if (is_running) return not_drained_.push_back(partition);
+    std::erase(not_drained_, partition);
+    if (!slot.waits_with) return;
+    const Epoch epoch = *slot.waits_with;
+    slot.waits_with.reset();
+    open(partition, epoch);
+}
+
+void Core::on_stop_wanted(PartitionId partition, const Error& error) {
+    const Error why{error.code, fmt::format("a poisonous event of partition {} ended the "
+                                            "processor: {}",
+                                            partition.value, error.detail)};
+    // Not from within the pump: it is to be closed.
+    place_.loop.post([this, why, alive = std::weak_ptr<bool>(alive_)] {
+        if (alive.expired() || is_stopping_) return;
+        stop([this, why](const StopReport&) { end(why); });
+    });
+}
+
+void Core::end(const Error& error) {
+    auto ended = std::move(ended_);
+    ended_ = nullptr;
+    if (ended) ended(error);
+}
+
+void Core::stop(Callback<void(const StopReport&)> stopped) {
+    place_.loop.check_here();
+    if (report_) return stopped(*report_);
+    stopped_.push_back(std::move(stopped));
+    if (is_stopping_) return;
+    is_stopping_ = true;
+    if (timer_) place_.loop.cancel(*timer_);
+    timer_.reset();
+    if (!is_started_) return left();
+    coordinator_->leave([this, alive = std::weak_ptr<bool>(alive_)] {
+        if (!alive.expired()) left();
+    });
+}
+
+void Core::left() {
+    StopReport report;
+    report.is_clean = true;
+    for (auto& [partition, slot] : slots_) {
+        // Given up by the coordinator before it was closed.
+        if (slot.pump) not_drained_.push_back(partition);
+    }
+    for (const PartitionId partition : not_drained_) {
+        report.is_clean = false;
+        report.not_drained.push_back(partition.value);
+    }
+    report_ = report;
+    auto told = std::move(stopped_);
+    stopped_.clear();
+    for (auto& each : told) each(report);
+}
+
+ProcessorStatus Core::status() const {
+    const CoordinatorStatus known = coordinator_->status();
+    ProcessorStatus status;
+    status.id = options_.id;
+    status.members = known.members;
+    status.is_balanced = known.is_balanced;
+    status.claims = known.claims;
+    status.handed_over = known.handed_over;
+    status.received = known.received;
+    status.lost = known.lost;
+    status.events_handled = events_handled_;
+    for (const auto& [partition, slot] : slots_) {
+        if (!slot.pump) continue;
+        status.partitions.push_back(slot.pump->status());
+        status.events_handled += status.partitions.back().events_handled;
+    }
+    return status;
+}
+
+}  // namespace evenkeel::processor

@@ -1,0 +1,98 @@
+// A processor on one loop, without threads of its own: the coordinator that wins partitions, and a
+// pump for each of them. The same code runs in the simulation.
+//
+//     Coordinator ──open, close──▶ Core ──▶ Pump, Pump, ...
+//        ▲──── may_act, on_fenced ──────────────┘
+//
+// Threads: pinned to the loop. Destroying it ends all at once, as a crash would.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "checkpoint/store.h"
+#include "io/loop.h"
+#include "processor/coordinator.h"
+#include "processor/dead_letters.h"
+#include "processor/host.h"
+#include "processor/pump.h"
+#include "source/source.h"
+#include <evenkeel/processor.h>
+
+namespace evenkeel::processor {
+
+// All of it outlives the core.
+struct CorePlace {
+    io::Loop& loop;
+    io::Executor& workers;  // may run several tasks at once
+    checkpoint::Store& store;
+    source::Source& source;
+};
+
+class Core final : public PartitionHost, private PumpOwner {
+public:
+    // Between two looks at how many partitions there are.
+    static constexpr Duration refresh = std::chrono::seconds(30);
+
+    // `coordination` needs no load and no callbacks: those are set here. `ended` runs once if the
+    // processor ends by itself; nothing is owned any more then.
+    Core(const CorePlace& place, ProcessorOptions options, HandlerFactory handlers,
+         CoordinatorOptions coordination, Random random, std::function<void(Error)> ended);
+    ~Core() override;
+
+    // Looks at the hub and takes part. `conflict` if another instance with this id is alive.
+    void start(Callback<void(Result<>)> started);
+    // Drains, stores progress, hands over, leaves. Each caller is answered.
+    void stop(Callback<void(const StopReport&)> stopped);
+
+    ProcessorStatus status() const;
+    std::string explain() const { return coordinator_->explain(); }
+    const Coordinator& coordinator() const { return *coordinator_; }
+
+    void open(PartitionId partition, Epoch epoch) override;
+    void close(PartitionId partition, CloseReason reason, Task done) override;
+
+private:
+    struct Slot {
+        std::unique_ptr<Pump> pump;
+        bool is_undrained = false;        // a handler of an earlier pump still runs
+        std::optional<Epoch> waits_with;  // to be opened once that has ended
+        std::uint64_t pump_number = 0;
+    };
+
+    void on_failure(const Failure& failure) override;
+    void on_stop_wanted(PartitionId partition, const Error& error) override;
+    void on_undrained(PartitionId partition, bool is_running) override;
+    std::weak_ptr<bool> alive() const override { return alive_; }
+    void retire(PartitionId partition, std::uint64_t pump_number);
+    void look_again();
+    void left();
+    void end(const Error& error);
+
+    const CorePlace place_;
+    const ProcessorOptions options_;
+    const HandlerFactory handlers_;
+    Random random_;
+    std::function<void(Error)> ended_;
+    StoredDeadLetters dead_letters_;
+    std::map<PartitionId, Slot> slots_;
+    std::unique_ptr<Coordinator> coordinator_;
+    std::uint32_t partitions_ = 0;
+    std::uint64_t pumps_ = 0;
+    std::uint64_t events_handled_ = 0;  // by pumps that are gone
+    bool is_started_ = false;
+    bool is_stopping_ = false;
+    std::vector<PartitionId> not_drained_;
+    std::optional<StopReport> report_;
+    std::vector<Callback<void(const StopReport&)>> stopped_;
+    std::optional<io::TimerId> timer_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace evenkeel::processor

@@ -1,0 +1,235 @@
+// Whole processors on simulated loops: several of them share a hub and a store.
+#include "processor/core.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "processor/pump_fixture.h"
+
+namespace evenkeel::processor {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+constexpr std::uint32_t partitions = 4;
+
+struct Seen {
+    std::string by;
+    std::uint32_t partition;
+    std::int64_t sequence;
+};
+
+class World {
+public:
+    // One instance: everything it has, so that all of it can go at once.
+    struct Node {
+        Node(World& world, const std::string& id, const ProcessorOptions& given)
+            : loop(world.scheduler, id),
+              workers(world.scheduler, 4),
+              store(loop, world.store_loop,
+                    std::make_shared<checkpoint::MemoryStore>(
+                        world.store_loop, world.server,
+                        checkpoint::GroupName{"sim", "homes", "$Default"}),
+                    world.faults, world.scheduler.fork_random()),
+              source(world.hub, loop) {
+            workers.set_latency(milliseconds(0), milliseconds(5));
+            ProcessorOptions options = given;
+            options.id = id;
+            options.on_error = [&world](const Failure& failure) {
+                world.failures.push_back(failure);
+                if (world.do_errors_throw) throw 7;
+            };
+            CoordinatorOptions coordination;
+            coordination.id = id;
+            coordination.incarnation = std::to_string(++world.starts);
+            core = std::make_unique<Core>(
+                CorePlace{loop, workers, store, source}, options,
+                [&world, id](std::uint32_t) { return std::make_unique<Handler>(world, id); },
+                coordination, world.scheduler.fork_random(),
+                [&world](Error error) { world.ended = std::move(error); });
+        }
+        ~Node() {
+            loop.discard();
+            workers.discard();
+            core.reset();
+        }
+        io::sim::SimLoop loop;
+        SimWorkers workers;
+        checkpoint::FaultyStore store;
+        source::SimSource source;
+        std::unique_ptr<Core> core;
+    };
+    class Handler final : public PartitionHandler {
+    public:
+        Handler(World& world, std::string id) : world_(world), id_(std::move(id)) {}
+        Result<> on_events(Partition& partition, Events events) override {
+            for (const auto& event : events) {
+                if (event.sequence_number == world_.poison) {
+                    return Error{ErrorCode::handler_failed, "poison"};
+                }
+                world_.seen.push_back({id_, partition.id(), event.sequence_number});
+            }
+            return {};
+        }
+
+    private:
+        World& world_;
+        const std::string id_;
+    };
+
+    ~World() { nodes.clear(); }
+
+    Result<> start(const std::string& id) {
+        nodes[id] = std::make_unique<Node>(*this, id, options);
+        std::optional<Result<>> started;
+        nodes[id]->core->start([&](Result<> result) { started = std::move(result); });
+        EXPECT_TRUE(run_until([&] { return started.has_value(); }));
+        return *started;
+    }
+    StopReport stop(const std::string& id) {
+        std::optional<StopReport> report;
+        nodes[id]->core->stop([&](const StopReport& given) { report = given; });
+        EXPECT_TRUE(run_until([&] { return report.has_value(); }));
+        nodes.erase(id);
+        return *report;
+    }
+    void kill(const std::string& id) { nodes.erase(id); }
+
+    void append(std::size_t count) {
+        for (std::uint32_t p = 0; p < hub.partitions(); ++p) {
+            hub.append_many({p}, count, scheduler.clock().wall());
+        }
+    }
+    bool run_until(Callback<bool()> condition, Duration at_most = std::chrono::minutes(5)) {
+        return scheduler.run_until(std::move(condition), at_most);
+    }
+    std::size_t owned(const std::string& id) const {
+        return nodes.at(id)->core->status().partitions.size();
+    }
+    // Of one partition, in the order of handling.
+    std::vector<std::int64_t> handled(std::uint32_t partition) const {
+        std::vector<std::int64_t> all;
+        for (const Seen& each : seen) {
+            if (each.partition == partition) all.push_back(each.sequence);
+        }
+        return all;
+    }
+
+    io::sim::Scheduler scheduler{test::test_seed()};
+    source::SimHub hub{{.partitions = partitions, .created_ms = 7}};
+    io::sim::SimLoop store_loop{scheduler, "store"};
+    checkpoint::MemoryServer server{scheduler.clock()};
+    checkpoint::Faults faults;
+    ProcessorOptions options;
+    int starts = 0;
+    bool do_errors_throw = false;
+    std::int64_t poison = -1;
+    std::map<std::string, std::unique_ptr<Node>> nodes;
+    std::vector<Seen> seen;
+    std::vector<Failure> failures;
+    std::optional<Error> ended;
+};
+
+TEST(Core, reads_all_partitions_alone) {
+    World world;
+    world.append(100);
+    ASSERT_TRUE(world.start("a").ok());
+
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 100 * partitions; }));
+    world.scheduler.run_for(seconds(1));
+
+    for (std::uint32_t p = 0; p < partitions; ++p) EXPECT_EQ(world.handled(p), up_to(99));
+    EXPECT_EQ(world.nodes["a"]->core->status().events_handled, 100 * partitions);
+}
+
+TEST(Core, hands_half_over_to_a_second_one_and_repeats_nothing) {
+    World world;
+    world.append(50);
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("b") == 2 && world.owned("a") == 2; }));
+
+    world.append(50);
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() >= 100 * partitions; }));
+    world.scheduler.run_for(seconds(10));
+
+    for (std::uint32_t p = 0; p < partitions; ++p) EXPECT_EQ(world.handled(p), up_to(99));
+}
+
+TEST(Core, stops_cleanly_and_another_goes_on_where_it_was) {
+    World world;
+    world.append(50);
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 50 * partitions; }));
+
+    EXPECT_TRUE(world.stop("a").is_clean);
+    world.append(50);
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() >= 100 * partitions; }));
+
+    for (std::uint32_t p = 0; p < partitions; ++p) EXPECT_EQ(world.handled(p), up_to(99));
+}
+
+TEST(Core, takes_over_from_one_that_was_killed_and_loses_nothing) {
+    World world;
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("b") == 2 && world.owned("a") == 2; }));
+    for (int i = 0; i < 20; ++i) {
+        world.append(5);
+        world.scheduler.run_for(milliseconds(100));
+    }
+
+    world.kill("a");
+    world.append(10);
+    ASSERT_TRUE(world.run_until([&] { return world.owned("b") == partitions; }, seconds(15)));
+    world.scheduler.run_for(seconds(20));
+
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+        const auto all = world.handled(p);
+        const std::set<std::int64_t> distinct(all.begin(), all.end());
+        EXPECT_EQ(distinct.size(), 110u) << "partition " << p;
+    }
+}
+
+TEST(Core, reads_partitions_that_are_added) {
+    World world;
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
+
+    world.hub.add_partitions(2);
+
+    EXPECT_TRUE(world.run_until([&] { return world.owned("a") == partitions + 2; }));
+}
+
+TEST(Core, ends_with_a_poisonous_event_if_told_to) {
+    World world;
+    world.options.poison = Poison::stop;
+    world.options.retry = {.attempts_max = 2, .delay = milliseconds(10)};
+    world.poison = 3;
+    world.append(5);
+    ASSERT_TRUE(world.start("a").ok());
+
+    ASSERT_TRUE(world.run_until([&] { return world.ended.has_value(); }));
+
+    EXPECT_NE(world.ended->detail.find("poison"), std::string::npos);
+    EXPECT_EQ(world.owned("a"), 0u);
+}
+
+TEST(Core, survives_an_error_handler_that_throws) {
+    World world;
+    world.do_errors_throw = true;
+    world.options.retry = {.attempts_max = 1};
+    world.poison = 2;
+    world.append(5);
+    ASSERT_TRUE(world.start("a").ok());
+
+    EXPECT_TRUE(world.run_until([&] { return world.handled(0).size() >= 4; }));
+    EXPECT_FALSE(world.failures.empty());
+}
+
+}  // namespace
+}  // namespace evenkeel::processor

@@ -1,0 +1,93 @@
+#include "processor/options.h"
+
+#include <fmt/core.h>
+
+namespace evenkeel::processor {
+namespace {
+
+Error wrong(std::string_view option, std::string_view should_be) {
+    return {ErrorCode::invalid_argument, fmt::format("{}: {}", option, should_be)};
+}
+
+}  // namespace
+
+Result<> check(const ProcessorOptions& options) {
+    if (options.hub.empty() && !options.hub_here) {
+        return wrong("hub", "name one: a connection string, amqp://... or embedded:FOLDER/HUB");
+    }
+    if (options.hub_here && options.event_hub.empty()) {
+        return wrong("event_hub", "name the one to read");
+    }
+    if (options.group.empty()) return wrong("group", "name a consumer group, such as $Default");
+    if (options.store.empty()) {
+        return wrong("store", "name one: sqlite:FILE, or memory: within one process");
+    }
+    if (options.batch_events_max == 0) return wrong("batch_events_max", "1 or more");
+    if (options.batch_events_min > options.batch_events_max) {
+        return wrong("batch_events_min", "at most batch_events_max");
+    }
+    if (options.batch_events_min > 1 && options.max_wait.count() <= 0) {
+        return wrong("max_wait", "say how long to wait for batch_events_min events");
+    }
+    if (options.prefetch_events == 0) return wrong("prefetch_events", "1 or more");
+    if (options.prefetch_bytes == 0) return wrong("prefetch_bytes", "1 or more");
+    if (options.retry.attempts_max == 0) return wrong("retry.attempts_max", "1 or more");
+    if (options.retry.delay.count() < 0 || options.retry.delay_max < options.retry.delay) {
+        return wrong("retry.delay_max", "at least retry.delay, which is 0 or more");
+    }
+    if (options.drain_max.count() <= 0) return wrong("drain_max", "more than 0");
+    if (!options.dead_letter_hub.empty()) {
+        return wrong("dead_letter_hub", "only the store takes dead letters so far; leave it empty");
+    }
+    const bool is_automatic = !options.checkpoints.manual;
+    if (is_automatic && options.checkpoints.every_events == 0 &&
+        options.checkpoints.every.count() == 0) {
+        return wrong("checkpoints", "set every_events or every, or manual");
+    }
+    return {};
+}
+
+Result<> check_store(const ProcessorOptions& options, checkpoint::Store& store) {
+    if (options.delivery == Delivery::exactly_once && !store.transactions()) {
+        return wrong("delivery", fmt::format("exactly_once needs a store with transactions, such "
+                                             "as sqlite:FILE; '{}' has none",
+                                             options.store.substr(0, options.store.find(':'))));
+    }
+    return {};
+}
+
+source::OpenOptions source_options(const ProcessorOptions& options) {
+    source::OpenOptions result;
+    result.hub = options.hub_here ? options.event_hub : options.hub;
+    result.embedded = options.hub_here;
+    result.group = options.group;
+    result.client.event_hub = options.event_hub;
+    result.client.name = "evenkeel processor";
+    result.client.tls_ca_pem = options.tls_ca_pem;
+    result.client.tls_verify = options.tls_verify;
+    // The pump goes on trying for ever; it is told soon, and looks often.
+    result.client.retry.retries_max = 5;
+    result.client.retry.delay_max = std::chrono::milliseconds(2000);
+    result.client.retry.try_timeout = std::chrono::milliseconds(15'000);
+    return result;
+}
+
+CoordinatorOptions coordination(const ProcessorOptions& options, std::string incarnation,
+                                std::string note) {
+    CoordinatorOptions result;
+    result.id = options.id;
+    result.incarnation = std::move(incarnation);
+    result.note = std::move(note);
+    result.timing = options.profile == Profile::fast ? fast_timing() : standard_timing();
+    return result;
+}
+
+std::string to_text(const Failure& failure) {
+    std::string text;
+    if (failure.partition) text = fmt::format("partition {}: ", *failure.partition);
+    text += fmt::format("{}: {}", failure.operation, to_string(failure.error));
+    if (failure.is_retried) text += fmt::format("; again in {} ms", failure.retried_in.count());
+    return text;
+}
+
+}  // namespace evenkeel::processor

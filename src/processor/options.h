@@ -1,0 +1,26 @@
+// A processor's options: what is wrong with them, and what its parts get of them. Pure.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "checkpoint/store.h"
+#include "processor/coordinator.h"
+#include "source/open.h"
+#include <evenkeel/processor.h>
+
+namespace evenkeel::processor {
+
+// `invalid_argument` names the option and what it should be.
+Result<> check(const ProcessorOptions& options);
+// Whether this store can do what is asked of it.
+Result<> check_store(const ProcessorOptions& options, checkpoint::Store& store);
+
+source::OpenOptions source_options(const ProcessorOptions& options);
+CoordinatorOptions coordination(const ProcessorOptions& options, std::string incarnation,
+                                std::string note);
+
+// "partition 3: checkpoint failed: unavailable: ...; again in 200 ms"
+std::string to_text(const Failure& failure);
+
+}  // namespace evenkeel::processor

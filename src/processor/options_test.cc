@@ -1,0 +1,49 @@
+#include "processor/options.h"
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::processor {
+namespace {
+
+ProcessorOptions good() {
+    ProcessorOptions options;
+    options.hub = "amqp://localhost/homes";
+    options.store = "memory:";
+    return options;
+}
+
+TEST(ProcessorOptions, are_fine_with_a_hub_and_a_store) {
+    EXPECT_TRUE(check(good()).ok());
+}
+
+TEST(ProcessorOptions, name_what_is_wrong_with_them) {
+    const auto wrong = [](const std::function<void(ProcessorOptions&)>& change) {
+        ProcessorOptions options = good();
+        change(options);
+        const auto result = check(options);
+        if (result.ok()) return std::string();
+        EXPECT_EQ(result.error().code, ErrorCode::invalid_argument);
+        return result.error().detail.substr(0, result.error().detail.find(':'));
+    };
+
+    EXPECT_EQ(wrong([](auto& o) { o.hub.clear(); }), "hub");
+    EXPECT_EQ(wrong([](auto& o) { o.group.clear(); }), "group");
+    EXPECT_EQ(wrong([](auto& o) { o.store.clear(); }), "store");
+    EXPECT_EQ(wrong([](auto& o) { o.batch_events_max = 0; }), "batch_events_max");
+    EXPECT_EQ(wrong([](auto& o) { o.batch_events_min = 10; }), "max_wait");
+    EXPECT_EQ(wrong([](auto& o) { o.retry.attempts_max = 0; }), "retry.attempts_max");
+    EXPECT_EQ(wrong([](auto& o) {
+                  o.checkpoints.every_events = 0;
+                  o.checkpoints.every = {};
+              }),
+              "checkpoints");
+}
+
+TEST(Failures, read_as_one_line) {
+    EXPECT_EQ(to_text({ErrorScope::source, 3, "read", Error{ErrorCode::unavailable, "gone"}, true,
+                       std::chrono::milliseconds(200)}),
+              "partition 3: read: unavailable: gone; again in 200 ms");
+}
+
+}  // namespace
+}  // namespace evenkeel::processor

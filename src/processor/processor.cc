@@ -1,0 +1,226 @@
+// The public Processor (include/evenkeel/processor.h): threads around a Core, and calls that wait.
+// tidy: no test: tests/processor tests it with real hubs and stores
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/promise.h"
+#include "checkpoint/open.h"
+#include "io/system/stop_signals.h"
+#include "io/system/worker_pool.h"
+#include "processor/core.h"
+#include "processor/options.h"
+#include "source/open.h"
+#include <evenkeel/processor.h>
+
+namespace evenkeel {
+namespace {
+
+using io::system::run_and_wait;
+using processor::Core;
+
+std::string random_text() {
+    std::array<std::byte, 8> bytes;
+    secure_bytes(bytes);
+    return fmt::format("{:016x}", load<std::uint64_t>(bytes.data()));
+}
+
+std::uint64_t fresh_seed() {
+    std::array<std::byte, 8> bytes;
+    secure_bytes(bytes);
+    return load<std::uint64_t>(bytes.data());
+}
+
+std::string here() {
+    char host[256] = {};
+    gethostname(host, sizeof host - 1);
+    return fmt::format("{}:{}", host, getpid());
+}
+
+class LocalProcessor final : public Processor {
+public:
+    explicit LocalProcessor(ProcessorOptions options)
+        : options_(std::move(options)),
+          workers_("work", options_.workers > 0 ? options_.workers : io::system::usual_workers()) {
+        if (options_.id.empty()) options_.id = random_text();
+    }
+    ~LocalProcessor() override {
+        if (loop_started_) {
+            stop();
+            close_source();
+        }
+        loop_.stop();
+        workers_.finish();
+        core_.reset();
+        store_.reset();
+        source_.reset();
+    }
+
+    Result<> open() {
+        EK_TRY_ASSIGN(source_, source::open_source(processor::source_options(options_), loop_));
+        const source::Name& name = source_->name();
+        EK_TRY_ASSIGN(store_, checkpoint::open_store(
+                                  options_.store,
+                                  {name.hub_namespace, name.event_hub, options_.group}, loop_));
+        EK_TRY(processor::check_store(options_, *store_));
+        loop_.start();
+        loop_started_ = true;
+        Promise<Result<source::HubProperties>> promise;
+        loop_.post([&] {
+            source_->properties(
+                [&](Result<source::HubProperties> hub) { promise.set(std::move(hub)); });
+        });
+        EK_TRY(promise.wait());
+        return {};
+    }
+
+    Result<> start(HandlerFactory handlers) override {
+        if (!handlers) return Error{ErrorCode::invalid_argument, "there is no handler"};
+        if (!options_.on_error) {
+            return Error{ErrorCode::invalid_argument,
+                         "on_error is not set: somebody must hear of failures"};
+        }
+        Promise<Result<>> promise;
+        loop_.post([&] {
+            if (core_) {
+                return promise.set(Error{ErrorCode::conflict, "a processor is started once"});
+            }
+            core_ = std::make_unique<Core>(
+                processor::CorePlace{loop_, workers_, *store_, *source_}, options_,
+                std::move(handlers), processor::coordination(options_, random_text(), here()),
+                Random(fresh_seed()), [this](const Error& error) { end(error); });
+            core_->start([&](Result<> started) { promise.set(std::move(started)); });
+        });
+        return promise.wait();
+    }
+
+    StopReport stop() override {
+        Promise<StopReport> promise;
+        loop_.post([&] {
+            if (!core_) return promise.set(StopReport{true, {}});
+            core_->stop([&](const StopReport& report) { promise.set(report); });
+        });
+        const StopReport report = promise.wait();
+        end({});
+        return report;
+    }
+
+    Result<> wait() override {
+        const Lock lock(mutex_);
+        while (!ended_) changed_.wait(mutex_);
+        return *ended_;
+    }
+    bool has_ended() override {
+        const Lock lock(mutex_);
+        return ended_.has_value();
+    }
+
+    ProcessorStatus status() override {
+        ProcessorStatus status;
+        status.id = options_.id;
+        run_and_wait(loop_, [&] {
+            if (core_) status = core_->status();
+        });
+        return status;
+    }
+    std::string explain() override {
+        std::string text = "not started";
+        run_and_wait(loop_, [&] {
+            if (core_) text = core_->explain();
+        });
+        return text;
+    }
+    const ProcessorOptions& options() const override { return options_; }
+
+    void print_failures() {
+        if (!options_.on_error) {
+            options_.on_error = [](const Failure& failure) {
+                fmt::print(stderr, "{}\n", processor::to_text(failure));
+            };
+        }
+    }
+
+private:
+    void end(Result<> result) {
+        const Lock lock(mutex_);
+        if (!ended_) ended_ = std::move(result);
+        changed_.notify_all();
+    }
+    void close_source() {
+        Promise<bool> closed;
+        loop_.post([&] { source_->close([&] { closed.set(true); }); });
+        closed.wait();
+    }
+
+    ProcessorOptions options_;
+    io::system::LoopThread loop_{"proc/0"};
+    bool loop_started_ = false;
+    io::system::WorkerPool workers_;
+    std::unique_ptr<source::Source> source_;
+    std::unique_ptr<checkpoint::Store> store_;
+    std::unique_ptr<Core> core_;
+    Mutex mutex_;
+    Condition changed_;
+    std::optional<Result<>> ended_ EK_GUARDED_BY(mutex_);
+};
+
+// One object for all partitions, which is given each batch.
+class SharedHandler final : public PartitionHandler {
+public:
+    explicit SharedHandler(std::shared_ptr<BatchHandler> handler) : handler_(std::move(handler)) {}
+    Result<> on_events(Partition& partition, Events events) override {
+        return (*handler_)(partition, events);
+    }
+
+private:
+    std::shared_ptr<BatchHandler> handler_;
+};
+
+HandlerFactory factory_of(BatchHandler handler) {
+    auto shared = std::make_shared<BatchHandler>(std::move(handler));
+    return [shared](std::uint32_t) { return std::make_unique<SharedHandler>(shared); };
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Processor>> Processor::open(ProcessorOptions options) {
+    EK_TRY(processor::check(options));
+    auto opened = std::make_unique<LocalProcessor>(std::move(options));
+    EK_TRY(opened->open());
+    return std::unique_ptr<Processor>(std::move(opened));
+}
+
+Result<> Processor::start(BatchHandler handler) {
+    if (!handler) return Error{ErrorCode::invalid_argument, "there is no handler"};
+    return start(factory_of(std::move(handler)));
+}
+
+int run(Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers) {
+    if (!processor.ok()) {
+        fmt::print(stderr, "{}\n", to_string(processor.error()));
+        return processor.error().code == ErrorCode::invalid_argument ? 2 : 1;
+    }
+    auto& local = static_cast<LocalProcessor&>(**processor);
+    local.print_failures();
+    io::system::StopSignals signals;
+    const Result<> started = local.start(std::move(handlers));
+    if (!started.ok()) {
+        fmt::print(stderr, "{}\n", to_string(started.error()));
+        return 1;
+    }
+    while (!signals.wait(std::chrono::milliseconds(200)) && !local.has_ended()) {
+    }
+    const Result<> ended = local.has_ended() ? local.wait() : Result<>();
+    const StopReport report = local.stop();
+    for (const std::uint32_t partition : report.not_drained) {
+        fmt::print(stderr, "partition {}: its handler did not end in time\n", partition);
+    }
+    if (!ended.ok()) fmt::print(stderr, "{}\n", to_string(ended.error()));
+    return ended.ok() && report.is_clean ? 0 : 1;
+}
+
+int detail::run_batches(Result<std::unique_ptr<Processor>>& processor, BatchHandler handler) {
+    return run(processor, factory_of(std::move(handler)));
+}
+
+}  // namespace evenkeel
