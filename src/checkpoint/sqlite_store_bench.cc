@@ -19,7 +19,7 @@ namespace {
 struct Folder {
     Folder() { EK_CHECK(::mkdtemp(path.data()) != nullptr, "no folder for the benchmark"); }
     ~Folder() {
-        for (const char* name : {"/a.db", "/a.db-wal", "/a.db-shm"})
+        for (const char* name : {"/a.db", "/a.db-wal", "/a.db-shm", "/a.db-turn"})
             ::unlink((path + name).c_str());
         ::rmdir(path.c_str());
     }
