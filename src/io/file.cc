@@ -9,8 +9,9 @@ std::string parent_of(const std::string& path) {
     return slash == 0 ? "/" : path.substr(0, slash);
 }
 
-Result<> write_new_file(FileSystem& files, const std::string& path, ByteView content) {
-    EK_TRY_ASSIGN(const auto file, files.open(path, OpenMode::create));
+Result<> write_new_file(FileSystem& files, const std::string& path, ByteView content,
+                        OpenMode mode) {
+    EK_TRY_ASSIGN(const auto file, files.open(path, mode));
     EK_TRY(file->write(0, content));
     return file->sync();
 }
@@ -32,14 +33,14 @@ Result<std::vector<std::byte>> read_file(FileSystem& files, const std::string& p
     return content;
 }
 
-Result<> replace_file(FileSystem& files, const std::string& path, ByteView content) {
+Result<> replace_file(FileSystem& files, const std::string& path, ByteView content, OpenMode mode) {
     const std::string temporary = path + ".tmp";
     // One that a crash left behind; its content means nothing.
     if (auto removed = files.remove(temporary);
         !removed.ok() && removed.error().code != ErrorCode::not_found) {
         return removed;
     }
-    if (auto written = write_new_file(files, temporary, content); !written.ok()) {
+    if (auto written = write_new_file(files, temporary, content, mode); !written.ok()) {
         (void)files.remove(temporary);  // gives the space back; the first error is the one to tell
         return written;
     }

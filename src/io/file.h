@@ -39,9 +39,10 @@ public:
 };
 
 enum class OpenMode : unsigned char {
-    read,    // must exist
-    write,   // must exist; readable too
-    create,  // must not exist; readable too
+    read,            // must exist
+    write,           // must exist; readable too
+    create,          // must not exist; readable too
+    create_private,  // the same, and no other user may read it: for secrets
 };
 
 struct DirectoryEntry {
@@ -81,7 +82,9 @@ public:
 Result<std::vector<std::byte>> read_file(FileSystem& files, const std::string& path,
                                          std::uint64_t bytes_max);
 // Atomic and durable: writes `path`.tmp, syncs it, renames it over `path`, syncs the folder.
-Result<> replace_file(FileSystem& files, const std::string& path, ByteView content);
+// `mode` is create or create_private.
+Result<> replace_file(FileSystem& files, const std::string& path, ByteView content,
+                      OpenMode mode = OpenMode::create);
 // Removes a folder and all that is in it.
 Result<> remove_tree(FileSystem& files, const std::string& path);
 

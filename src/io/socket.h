@@ -7,7 +7,9 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
+#include <string_view>
 
 #include "base/bytes.h"
 #include "base/clock.h"
@@ -24,6 +26,10 @@ struct Endpoint {
 
 // "localhost:5672", "[::1]:5672"
 std::string to_string(const Endpoint& endpoint);
+// Back; none without both parts, or if the port is not one.
+std::optional<Endpoint> parse_endpoint(std::string_view text);
+// True for addresses of this host that no other host reaches, and for "localhost".
+bool is_loopback(std::string_view host);
 
 class Socket {
 public:

@@ -10,5 +10,25 @@ TEST(Endpoint, is_written_with_brackets_around_a_v6_address) {
     EXPECT_EQ(to_string(Endpoint{"::1", 5672}), "[::1]:5672");
 }
 
+TEST(Endpoint, is_read_from_what_was_written) {
+    for (const Endpoint& endpoint : {Endpoint{"localhost", 5672}, Endpoint{"::1", 0}}) {
+        EXPECT_EQ(parse_endpoint(to_string(endpoint)), endpoint);
+    }
+    for (const auto* text :
+         {"", ":", ":1", "a", "a:", "a:x", "a:65536", "a:-1", "::1:1", "[]:1", "a:1 ", "[::1]"}) {
+        EXPECT_FALSE(parse_endpoint(text)) << text;
+    }
+}
+
+TEST(Endpoint, knows_addresses_of_this_host_only) {
+    for (const auto* host : {"localhost", "127.0.0.1", "127.9.9.9", "::1", "::ffff:127.0.0.1"}) {
+        EXPECT_TRUE(is_loopback(host)) << host;
+    }
+    for (const auto* host : {"", "0.0.0.0", "::", "10.0.0.1", "127.example", "localhost.example",
+                             "128.0.0.1", "::ffff:10.0.0.1"}) {
+        EXPECT_FALSE(is_loopback(host)) << host;
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::io

@@ -129,7 +129,7 @@ Disk::~Disk() {
 }
 
 Result<std::unique_ptr<File>> Disk::open(const std::string& path, OpenMode mode) {
-    const bool creates = mode == OpenMode::create;
+    const bool creates = mode == OpenMode::create || mode == OpenMode::create_private;
     const auto kind = creates ? OperationKind::create : OperationKind::open;
     EK_TRY(begin({kind, path, {}}));
     EK_TRY_ASSIGN(Place place, find(kind, path));

@@ -19,6 +19,7 @@ namespace evenkeel::io::system {
 namespace {
 
 constexpr mode_t file_mode = 0640;
+constexpr mode_t private_file_mode = 0600;
 constexpr mode_t folder_mode = 0750;
 
 ErrorCode code_of(int number) {
@@ -64,9 +65,9 @@ private:
     int number_;
 };
 
-Result<Descriptor> open_descriptor(const std::string& path, int flags) {
+Result<Descriptor> open_descriptor(const std::string& path, int flags, mode_t rights = file_mode) {
     const int number =
-        uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, file_mode); });
+        uninterrupted([&] { return ::open(path.c_str(), flags | O_CLOEXEC, rights); });
     if (number < 0) return failure("open", path, errno);
     return Descriptor(number);
 }
@@ -166,8 +167,10 @@ struct CloseFolder {
 Result<std::unique_ptr<File>> SystemFiles::open(const std::string& path, OpenMode mode) {
     int flags = O_RDWR;
     if (mode == OpenMode::read) flags = O_RDONLY;
-    if (mode == OpenMode::create) flags = O_RDWR | O_CREAT | O_EXCL;
-    EK_TRY_ASSIGN(Descriptor descriptor, open_descriptor(path, flags));
+    const bool is_private = mode == OpenMode::create_private;
+    if (mode == OpenMode::create || is_private) flags = O_RDWR | O_CREAT | O_EXCL;
+    EK_TRY_ASSIGN(Descriptor descriptor,
+                  open_descriptor(path, flags, is_private ? private_file_mode : file_mode));
     if (mode == OpenMode::read) {  // the system opens folders for reading, and fails only then
         struct stat status {};
         if (::fstat(descriptor.get(), &status) < 0) return failure("stat", path, errno);

@@ -46,6 +46,17 @@ TEST(SystemFiles, are_hidden_from_others) {
     EXPECT_EQ(mode_of(directory.path() + "/d/a") & 0137, 0u);
 }
 
+TEST(SystemFiles, are_hidden_from_the_group_too_when_they_are_private) {
+    const test::TemporaryDirectory directory;
+    SystemFiles files;
+    const std::string path = directory.path() + "/keys";
+
+    ASSERT_TRUE(replace_file(files, path, as_bytes("secret"), OpenMode::create_private).ok());
+    ASSERT_TRUE(replace_file(files, path, as_bytes("another"), OpenMode::create_private).ok());
+
+    EXPECT_EQ(mode_of(path) & 0177, 0u);
+}
+
 TEST(SystemFiles, write_more_than_one_call_takes) {
     const test::TemporaryDirectory directory;
     SystemFiles files;
