@@ -23,6 +23,7 @@ struct Ask {
     std::string body = {};
     std::string token = {};
     std::string peer = "10.1.2.3";
+    std::string host = "hub:5300";
     std::vector<http::Field> fields = {{"Content-Type", "application/json"}};
 };
 
@@ -47,7 +48,7 @@ protected:
         request.path = wanted.path;
         request.body = wanted.body;
         request.fields = wanted.fields;
-        request.fields.push_back({"Host", "hub:5300"});
+        request.fields.push_back({"Host", wanted.host});
         if (!wanted.token.empty()) request.fields.push_back({"Authorization", wanted.token});
         request.peer = {wanted.peer, 1234};
         std::optional<http::Response> answer;

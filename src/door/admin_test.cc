@@ -227,6 +227,36 @@ TEST_F(AdminTest, shows_metrics_to_this_host_or_with_a_token_or_when_told_so) {
     EXPECT_EQ(ask({.path = "/metrics"}).status, 200);
 }
 
+TEST_F(AdminTest, trusts_this_host_only_where_it_was_told_so_and_was_called_by_its_name) {
+    Ask wanted{.path = "/api/v1/hubs", .peer = "127.0.0.1", .host = "localhost:8080"};
+    EXPECT_EQ(ask(wanted).status, 401);
+
+    restart({.trust_this_host = true});
+
+    EXPECT_EQ(ask(wanted).status, 200);
+    for (const std::string host : {"127.0.0.1", "[::1]:8080", "localhost"}) {
+        wanted.host = host;
+        EXPECT_EQ(ask(wanted).status, 200) << host;
+    }
+    for (const std::string host : {"evil.example:8080", "", "[", "127.example", "localhost.evil"}) {
+        wanted.host = host;
+        EXPECT_EQ(ask(wanted).status, 401) << host;
+    }
+    wanted.host = "localhost:8080";
+    wanted.token = token("stranger");
+    EXPECT_EQ(ask(wanted).status, 401) << "a bad token is not made good";
+    wanted.token = "";
+    wanted.peer = "10.1.2.3";
+    EXPECT_EQ(ask(wanted).status, 401);
+}
+
+TEST_F(AdminTest, takes_any_bearer_token_only_where_it_was_told_so) {
+    EXPECT_EQ(ask({.path = "/api/v1/hubs", .token = "Bearer x"}).status, 401);
+    restart({.accept_any_token = true});
+    EXPECT_EQ(ask({.path = "/api/v1/hubs", .token = "Bearer x"}).status, 200);
+    EXPECT_EQ(ask({.path = "/api/v1/hubs", .token = "x"}).status, 401);
+}
+
 TEST_F(AdminTest, knows_what_it_does_not_have) {
     EXPECT_EQ(as_root("GET", "/").status, 404);
     EXPECT_EQ(as_root("GET", "*").status, 404);

@@ -18,12 +18,13 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
       network_(network),
       rules_(std::move(rules)),
       options_(options),
+      jwt_(options.jwt),
       throttle_(options.throttle, loop.clock().now()),
       context_{loop,
                reads,
                hubs,
                rules_,
-               options_.jwt.get(),
+               jwt_,
                throttle_,
                producers_,
                options.times,
@@ -32,15 +33,25 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
 
 Door::~Door() {
     if (timer_) loop_.cancel(*timer_);
+    if (stop_timer_) loop_.cancel(*stop_timer_);
 }
 
 Result<io::Endpoint> Door::listen(const io::Endpoint& endpoint) {
     loop_.check_here();
     EK_TRY_ASSIGN(auto listener, network_.listen(endpoint));
     const io::Endpoint local = listener->local();
+    serve(std::move(listener));
+    return local;
+}
+
+void Door::serve(std::unique_ptr<io::Listener> listener) {
+    loop_.check_here();
     listeners_.push_back(std::move(listener));
     accept(*listeners_.back());
-    return local;
+}
+
+void Door::set_throttle(const ThrottleOptions& options) {
+    throttle_.change(options, loop_.clock().now());
 }
 
 void Door::accept(io::Listener& listener) {
@@ -90,13 +101,19 @@ void Door::tick() {
     if (!peers_.empty()) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
 }
 
-void Door::stop(Task done) {
+void Door::stop(Task done, std::optional<Duration> limit) {
     loop_.check_here();
     stopping_ = true;
     listeners_.clear();
     stopped_ = std::move(done);
     for (auto& [id, peer] : peers_) {
         peer->close({std::string(amqp::condition::connection_forced), "The hub is shutting down."});
+    }
+    if (limit && !peers_.empty()) {
+        stop_timer_ = loop_.run_after(*limit, [this] {
+            stop_timer_.reset();
+            for (auto& [id, peer] : peers_) peer->cut();
+        });
     }
     finish_stop_if_empty();
 }

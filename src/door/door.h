@@ -29,15 +29,21 @@ public:
 
     // Plain AMQP; the real port if 0 was asked for.
     Result<io::Endpoint> listen(const io::Endpoint& endpoint);
-    // A client that came in another way, by TLS or a WebSocket: AMQP bytes from here on.
+    // The same with a listener of another kind, TLS say.
+    void serve(std::unique_ptr<io::Listener> listener);
+    // A client that came in another way, by a WebSocket say: AMQP bytes from here on.
     void adopt(std::unique_ptr<io::Socket> socket);
     // Takes no more clients, settles what is on its way to disk and tells those that are there;
-    // `done` runs when all have gone, or were cut because they did not answer in time.
-    void stop(Task done);
+    // `done` runs when all have gone, or were cut because they did not answer in time: in that of
+    // PeerTimes, and within `limit` all together.
+    void stop(Task done, std::optional<Duration> limit = std::nullopt);
 
     std::size_t connection_count() const { return peers_.size(); }
     // To ask, or to replace: links whose key has gone are closed at the next tick.
     AccessRules& rules() { return rules_; }
+    // For tokens from now on; those that were taken hold until they expire.
+    void set_jwt(std::shared_ptr<const JwtVerifier> jwt) { jwt_ = std::move(jwt); }
+    void set_throttle(const ThrottleOptions& options);
 
 private:
     // More than allowed are told so, as long as they are not too many themselves.
@@ -51,6 +57,7 @@ private:
     io::Network& network_;
     AccessRules rules_;
     const DoorOptions options_;
+    std::shared_ptr<const JwtVerifier> jwt_;
     Throttle throttle_;
     Producers producers_;
     const PeerContext context_;
@@ -58,6 +65,7 @@ private:
     std::map<std::uint64_t, std::unique_ptr<Peer>> peers_;
     std::uint64_t last_peer_ = 0;
     std::optional<io::TimerId> timer_;
+    std::optional<io::TimerId> stop_timer_;
     bool stopping_ = false;
     Task stopped_;
     // Ours as long as the door is there; tasks that come back look at it first.

@@ -67,6 +67,21 @@ TEST(Door, cuts_a_client_that_never_answers_when_it_stops) {
     EXPECT_TRUE(stopped);
 }
 
+TEST(Door, stops_within_the_limit_it_was_given) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    ASSERT_TRUE(link->is_open());
+    world.network.freeze("client");
+    bool stopped = false;
+    world.door->stop([&] { stopped = true; }, 2s);
+
+    world.scheduler.run_for(1900ms);
+    EXPECT_FALSE(stopped);
+    world.scheduler.run_for(200ms);
+    EXPECT_TRUE(stopped);
+}
+
 TEST(Door, stops_at_once_when_nobody_is_there_and_takes_nobody_after) {
     DoorFixture world;
     bool stopped = false;

@@ -64,6 +64,8 @@ Result<Rule> decode_rule(const json::value& value) {
     return rule;
 }
 
+}  // namespace
+
 // Names of rules are like those of groups, but longer, and "$" begins none.
 Result<> check_rule_name(std::string_view name) {
     const bool good = !name.empty() && name.size() <= name_bytes_max &&
@@ -79,8 +81,7 @@ Result<> check_rule_name(std::string_view name) {
 }
 
 // A connection string has to carry it.
-Result<> check_key(const Secret& key) {
-    const std::string& text = key.reveal();
+Result<> check_key_text(std::string_view text) {
     const bool good = text.size() <= key_bytes_max &&
                       std::all_of(text.begin(), text.end(),
                                   [](char c) { return c > ' ' && c <= '~' && c != ';'; });
@@ -88,8 +89,6 @@ Result<> check_key(const Secret& key) {
     return wrong(fmt::format("a key has up to {} printable characters without blanks and ';'",
                              key_bytes_max));
 }
-
-}  // namespace
 
 Secret fresh_key() {
     std::array<std::byte, 32> bytes;
@@ -197,11 +196,13 @@ Result<> Keys::save(std::vector<Rule> rules) {
     // The copy first: until both are written, the main file tells what holds; a change that failed
     // half way is written over by the next, whose generation is the same or higher.
     for (const char* const name : {keys_copy_name, keys_file_name}) {
-        auto saved = io::replace_file(*files_, directory_ + "/" + name, as_bytes(text));
+        auto saved = io::replace_file(*files_, directory_ + "/" + name, as_bytes(text),
+                                      io::OpenMode::create_private);
         if (saved.ok()) continue;
         // What was not acknowledged must not come back: the copy is as it was, if the disk lets us.
         const std::string before = encode_keys(generation_, rules_);
-        (void)io::replace_file(*files_, directory_ + "/" + keys_copy_name, as_bytes(before));
+        (void)io::replace_file(*files_, directory_ + "/" + keys_copy_name, as_bytes(before),
+                               io::OpenMode::create_private);
         return saved;
     }
     ++generation_;
@@ -212,8 +213,8 @@ Result<> Keys::save(std::vector<Rule> rules) {
 Result<Rule> Keys::create(const RuleWish& wish) {
     EK_TRY(check_rule_name(wish.name));
     if (!wish.hub.empty()) EK_TRY(hub::check_event_hub_name(wish.hub));
-    EK_TRY(check_key(wish.primary));
-    EK_TRY(check_key(wish.secondary));
+    EK_TRY(check_key_text(wish.primary.reveal()));
+    EK_TRY(check_key_text(wish.secondary.reveal()));
     if (!wish.rights.send && !wish.rights.listen && !wish.rights.manage) {
         return wrong("a rule needs a right: Send, Listen or Manage");
     }

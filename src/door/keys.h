@@ -73,6 +73,10 @@ struct DecodedKeys {
 };
 Result<DecodedKeys> decode_keys(std::string_view text);
 
+// invalid_argument says what a name or key may be made of. No key is shown.
+Result<> check_rule_name(std::string_view name);
+Result<> check_key_text(std::string_view key);
+
 // 32 unpredictable bytes as base64, as the service makes its keys.
 Secret fresh_key();
 

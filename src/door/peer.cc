@@ -199,10 +199,12 @@ void Peer::tick(Instant now) {
     }
     flush();
     if (!writing_) sending_ = {};
-    if (cut_at_ && now >= *cut_at_) {
-        connection_.lost();
-        finish();
-    }
+    if (cut_at_ && now >= *cut_at_) cut();
+}
+
+void Peer::cut() {
+    connection_.lost();
+    finish();
 }
 
 // G-A4: a link whose token ended, or whose key was removed, does not outlive it.

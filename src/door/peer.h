@@ -49,7 +49,7 @@ struct PeerContext {
     io::Executor& reads;
     hub::Namespace& hubs;
     const AccessRules& rules;
-    const JwtVerifier* jwt;  // none: tokens of type jwt are refused
+    const std::shared_ptr<const JwtVerifier>& jwt;  // none: tokens of type jwt are refused
     Throttle& throttle;
     Producers& producers;
     PeerTimes times;
@@ -79,6 +79,8 @@ public:
     void tick(Instant now);
     // Tells the client that we go, and goes when it has heard.
     void close(const amqp::Condition& why);
+    // Goes at once.
+    void cut();
 
     bool on_sasl(const amqp::SaslInit& init) override;
     void on_open(const amqp::Open& open) override;

@@ -10,6 +10,10 @@ Throttle::Throttle(const ThrottleOptions& options, Instant now)
       events_(static_cast<double>(options.events_per_second)),
       bytes_(static_cast<double>(options.bytes_per_second)) {}
 
+void Throttle::change(const ThrottleOptions& options, Instant now) {
+    *this = Throttle(options, now);
+}
+
 void Throttle::refill(Instant now) {
     const double seconds = std::chrono::duration<double>(now - filled_).count();
     filled_ = now;

@@ -20,11 +20,13 @@ public:
 
     // False, and nothing is taken, if one of the buckets is empty.
     bool take(std::uint64_t events, std::uint64_t bytes, Instant now);
+    // Other limits from now on, with full buckets.
+    void change(const ThrottleOptions& options, Instant now);
 
 private:
     void refill(Instant now);
 
-    const ThrottleOptions options_;
+    ThrottleOptions options_;
     Instant filled_;
     double events_;
     double bytes_;
