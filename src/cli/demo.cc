@@ -135,7 +135,7 @@ Result<> Demo::open_hub(const std::string& directory) {
     const std::string key = random_key();
     ServerOptions wanted;
     wanted.hub.directory = directory;
-    wanted.amqp = {"127.0.0.1", 0};
+    wanted.amqp = {{"127.0.0.1", 0}};
     wanted.rules = {{"demo", "", door::Secret(key), {}, {true, true, true}}};
     EK_TRY_ASSIGN(server_, Server::open(wanted));
     connection_ = fmt::format(

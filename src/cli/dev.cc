@@ -10,6 +10,7 @@
 #include "cli/server.h"
 #include "cli/temporary_folder.h"
 #include "cli/terminal.h"
+#include "door/emulator_config.h"
 #include "io/system/files.h"
 
 namespace evenkeel::cli {
@@ -18,6 +19,8 @@ namespace {
 // The emulator's, known to every tutorial: for development only.
 constexpr const char* key_name = "RootManageSharedAccessKey";
 constexpr const char* key_value = "SAS_KEY_VALUE";
+
+constexpr std::uint64_t config_bytes_max = std::uint64_t{1} << 20;
 
 Result<EventHubWish> parse_wish(const std::string& text) {
     EventHubWish wish;
@@ -33,6 +36,35 @@ Result<EventHubWish> parse_wish(const std::string& text) {
         }
     }
     return wish;
+}
+
+// The emulator's file, the command's wishes, or what the emulator has first.
+Result<std::vector<EventHubWish>> wishes_of(const DevOptions& options) {
+    std::vector<EventHubWish> wishes;
+    if (!options.config.empty()) {
+        io::system::SystemFiles files;
+        EK_TRY_ASSIGN(const auto bytes, io::read_file(files, options.config, config_bytes_max));
+        auto hubs = door::parse_emulator_config(as_text(bytes));
+        if (!hubs.ok()) {
+            return Error{hubs.error().code, options.config + ": " + hubs.error().detail};
+        }
+        for (auto& hub : *hubs) {
+            wishes.push_back({hub.name, {.partitions = hub.partitions}, std::move(hub.groups)});
+        }
+    }
+    for (const auto& text : options.event_hubs) {
+        EK_TRY_ASSIGN(auto wish, parse_wish(text));
+        wishes.push_back(std::move(wish));
+    }
+    if (wishes.empty()) wishes.push_back({"eh1", {.partitions = 2}, {}});
+    return wishes;
+}
+
+std::optional<std::uint16_t> health_port(const DevOptions& options) {
+    constexpr std::uint16_t emulator_health_port = 5300;
+    if (options.health_port) return options.health_port;
+    if (options.config.empty()) return std::nullopt;
+    return emulator_health_port;
 }
 
 void show(Server& server, const DevOptions& options, const std::string& data,
@@ -51,7 +83,8 @@ void show(Server& server, const DevOptions& options, const std::string& data,
     if (ports.https) {
         fmt::print("              wss://localhost:{}/$servicebus/websocket\n", ports.https);
     }
-    fmt::print("  Health      http://localhost:{}/health\n\n", ports.http);
+    fmt::print("  Health      http://localhost:{}/health\n\n",
+               ports.health ? ports.health : ports.http);
     fmt::print("  Connection string\n");
     fmt::print(
         "  Endpoint=sb://{};SharedAccessKeyName={};SharedAccessKey={};"
@@ -64,7 +97,14 @@ void show(Server& server, const DevOptions& options, const std::string& data,
                    info.options.partitions, groups);
     }
     if (options.accept_any_token) {
-        fmt::print("\n  Tokens of type jwt are NOT checked (--accept-any-token).\n");
+        fmt::print(
+            "\n  {}  Tokens of type jwt are NOT checked (--accept-any-token): whoever "
+            "shows any has all rights.\n",
+            painted(terminal, Paint::bad, "WARNING"));
+    }
+    if (!io::is_loopback(options.address)) {
+        fmt::print("\n  {}  Other machines reach {}, and everybody knows the key above.\n",
+                   painted(terminal, Paint::bad, "WARNING"), options.address);
     }
     fmt::print("\nCtrl-C stops.{}\n",
                options.ephemeral ? "" : " Events are kept; use --ephemeral to forget them.");
@@ -86,13 +126,14 @@ ExitCode dev(const DevOptions& options) {
         temporary = std::move(*made);
         wanted.hub.directory = temporary->path() + "/hub";
     }
-    wanted.amqp = {options.address, options.port};
-    wanted.http = {options.address, options.http_port};
+    wanted.amqp = {{options.address, options.port}};
+    wanted.http = {{options.address, options.http_port}};
+    if (const auto port = health_port(options)) wanted.health = {options.address, *port};
     if (options.tls_port || options.https_port) {
         auto identity = io::make_self_signed();
         if (!identity.ok()) return fail("no certificate could be made", identity.error());
-        if (options.tls_port) wanted.amqps = {options.address, *options.tls_port};
-        if (options.https_port) wanted.https = {options.address, *options.https_port};
+        if (options.tls_port) wanted.amqps = {{options.address, *options.tls_port}};
+        if (options.https_port) wanted.https = {{options.address, *options.https_port}};
         if (!options.certificate_file.empty()) {
             io::system::SystemFiles files;
             const auto written = io::replace_file(files, options.certificate_file,
@@ -102,31 +143,28 @@ ExitCode dev(const DevOptions& options) {
         wanted.identity = std::move(*identity);
     }
     wanted.rules = {{key_name, "", door::Secret(key_value), {}, {true, true, true}}};
+    wanted.trust_this_host = true;
     wanted.door.accept_any_token = options.accept_any_token;
-    auto event_hubs = options.event_hubs;
-    if (event_hubs.empty()) event_hubs.push_back("eh1:2");  // as the emulator's first
-    for (const auto& text : event_hubs) {
-        auto wish = parse_wish(text);
-        if (!wish.ok()) return wrong_usage(wish.error().detail, "evenkeel dev --help");
-        wanted.event_hubs.push_back(std::move(*wish));
+    auto wishes = wishes_of(options);
+    if (!wishes.ok()) {
+        return fail("the event hubs are not known", wishes.error(), "evenkeel dev --help");
     }
+    wanted.event_hubs = std::move(*wishes);
     auto server = Server::open(wanted);
     if (!server.ok()) {
         return fail(
             "the hub did not start", server.error(),
-            "other ports are chosen with --port and --http-port, another folder with --data");
+            "other ports are chosen with --port, --http-port and --health-port, another folder "
+            "with --data");
     }
     const auto ready = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - started);
-    show(**server, options, options.ephemeral ? "temporary" : options.data, ready.count());
     if (!options.ready_file.empty()) {
         io::system::SystemFiles files;
-        const Server::Ports& ports = (*server)->ports();
-        const std::string json = fmt::format(
-            "{{\"amqp_port\":{},\"amqps_port\":{},\"http_port\":{},\"https_port\":{}}}\n",
-            ports.amqp, ports.amqps, ports.http, ports.https);
-        const auto written = io::replace_file(files, options.ready_file, as_bytes(json));
+        const auto written =
+            io::replace_file(files, options.ready_file, as_bytes((*server)->ready_text()));
         if (!written.ok()) return fail("the ready file was not written", written.error());
     }
+    show(**server, options, options.ephemeral ? "temporary" : options.data, ready.count());
     while (!interrupt.wait(std::chrono::hours(1))) {
     }
     return ExitCode::done;

@@ -18,9 +18,11 @@ struct DevOptions {
     std::optional<std::uint16_t> tls_port;    // AMQP over TLS, with a certificate of its own making
     std::optional<std::uint16_t> https_port;  // the same as http_port, over TLS
     std::string certificate_file;             // where clients find the certificate to trust
-    std::vector<std::string> event_hubs;      // name or name:partitions; eh1:2 if none is given
-    std::string ready_file;                   // the real ports, as JSON, once it is ready
-    bool ephemeral = false;                   // data in a temporary folder that goes at the end
+    std::string config;                       // the emulator's Config.json; empty: none
+    std::optional<std::uint16_t> health_port;  // one more for HTTP; with `config` it is 5300
+    std::vector<std::string> event_hubs;       // name or name:partitions; eh1:2 if none is given
+    std::string ready_file;                    // the real ports, as JSON, once it is ready
+    bool ephemeral = false;                    // data in a temporary folder that goes at the end
     bool accept_any_token = false;
 };
 

@@ -13,24 +13,28 @@
 namespace evenkeel::cli {
 namespace {
 
-sigset_t stop_signals() {
+sigset_t set_of(std::initializer_list<int> numbers) {
     sigset_t signals;
     sigemptyset(&signals);
-    for (const int signal : {SIGINT, SIGTERM, SIGHUP}) sigaddset(&signals, signal);
+    for (const int number : numbers) sigaddset(&signals, number);
     return signals;
+}
+
+sigset_t all_signals() {
+    return set_of({SIGINT, SIGTERM, SIGHUP});
 }
 
 }  // namespace
 
-Interrupt::Interrupt() {
-    const sigset_t signals = stop_signals();
+Interrupt::Interrupt(Hangup hangup) : hangup_(hangup) {
+    const sigset_t signals = all_signals();
     EK_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "signals can be blocked");
     descriptor_ = signalfd(-1, &signals, SFD_CLOEXEC | SFD_NONBLOCK);
     EK_CHECK(descriptor_ >= 0, "signals can be waited for");
 }
 
 Interrupt::~Interrupt() {
-    const sigset_t signals = stop_signals();
+    const sigset_t signals = all_signals();
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
     close(descriptor_);
 }
@@ -51,8 +55,13 @@ bool Interrupt::wait_for_input(int descriptor, Duration duration) {
         if (ppoll(polls, 2, &time, nullptr) > 0) {
             signalfd_siginfo info;
             if (polls[0].revents != 0 && read(descriptor_, &info, sizeof info) == sizeof info) {
+                if (hangup_ == Hangup::reloads && info.ssi_signo == SIGHUP) {
+                    reload_ = true;
+                    return false;
+                }
                 requested_ = true;
-                const sigset_t signals = stop_signals();
+                const sigset_t signals =
+                    hangup_ == Hangup::reloads ? set_of({SIGINT, SIGTERM}) : all_signals();
                 pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
                 return false;
             }

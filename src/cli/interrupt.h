@@ -1,32 +1,43 @@
 // Ctrl-C and its kin (SIGINT, SIGTERM, SIGHUP) as something that the main thread waits for.
 //
+// A server may take SIGHUP as the wish to load its configuration again.
+//
 // Made before any other thread, so that all of them leave these signals alone. The first signal
 // asks us to stop; from then on they have their usual effect, so a second Ctrl-C ends the process
 // at once.
 // Threads: the one that made it.
 #pragma once
 
+#include <utility>
+
 #include "base/clock.h"
 
 namespace evenkeel::cli {
 
+enum class Hangup : unsigned char { stops, reloads };
+
 class Interrupt {
 public:
-    Interrupt();
+    explicit Interrupt(Hangup hangup = Hangup::stops);
     ~Interrupt();
     Interrupt(const Interrupt&) = delete;
     Interrupt& operator=(const Interrupt&) = delete;
 
-    // Waits for `duration` at most; true once the process was asked to stop.
+    // Waits for `duration` at most, or until a reload is asked for; true once the process was asked
+    // to stop.
     bool wait(Duration duration);
     // Waits until there is input, or its end, on the descriptor; false after `duration`, or once
     // the process was asked to stop.
     bool wait_for_input(int descriptor, Duration duration);
+    // True once for each wish, or for several that came together.
+    bool take_reload() { return std::exchange(reload_, false); }
     bool requested() const { return requested_; }
 
 private:
     int descriptor_ = -1;
     bool requested_ = false;
+    bool reload_ = false;
+    const Hangup hangup_;
 };
 
 }  // namespace evenkeel::cli

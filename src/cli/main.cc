@@ -18,6 +18,8 @@
 #include "cli/dev.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
+#include "cli/serve.h"
+#include "cli/spelling.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -25,6 +27,7 @@ namespace {
 constexpr const char* examples = R"(
 Examples:
   evenkeel dev                         a hub for work on this machine, for any Event Hubs SDK
+  evenkeel serve --config evenkeel.toml   the server
   evenkeel send eh1 "hello"            an event to the hub of 'evenkeel dev'
   evenkeel read eh1 -o json            all events of a hub, a JSON object a line
   evenkeel hub create orders --partitions 8   an event hub more; 'hub ls' lists them
@@ -53,31 +56,24 @@ Examples:
   evenkeel dev                                     data in ./.evenkeel, hub eh1 on port 5672
   evenkeel dev --hub orders:8 --hub audit          two hubs, the first with 8 partitions
   evenkeel dev --port 0 --http-port 0 --ready-file ready.json    free ports, told in a file
+  evenkeel dev --config Config.json                the official emulator's file; health on port 5300
   evenkeel dev --ephemeral                         forget everything at the end
 
 The connection string it prints is the emulator's: for development only. It listens on loopback.)";
+
+constexpr const char* serve_examples = R"(
+Examples:
+  evenkeel serve --config /etc/evenkeel/evenkeel.toml
+  evenkeel serve --config evenkeel.toml --check   is the file good? 0, or 2 with each problem
+  evenkeel serve --config evenkeel.toml --log text --ready-file ready.json
+
+SIGTERM drains and ends with 0; SIGHUP loads the file again. docs/configuration.md has all keys.)";
 
 constexpr const char* bench_examples = R"(
 Examples:
   evenkeel bench log --data /mnt/disk          the device that counts
   evenkeel bench log --only cached --seconds 5
   evenkeel bench restart --gib 10 -o json)";
-
-// How many letters lie between two words: insertions, removals and changes.
-std::size_t distance(std::string_view a, std::string_view b) {
-    std::vector<std::size_t> row(b.size() + 1);
-    for (std::size_t j = 0; j <= b.size(); ++j) row[j] = j;
-    for (std::size_t i = 1; i <= a.size(); ++i) {
-        std::size_t diagonal = row[0];
-        row[0] = i;
-        for (std::size_t j = 1; j <= b.size(); ++j) {
-            const std::size_t changed = diagonal + (a[i - 1] == b[j - 1] ? 0 : 1);
-            diagonal = row[j];
-            row[j] = std::min({row[j] + 1, row[j - 1] + 1, changed});
-        }
-    }
-    return row[b.size()];
-}
 
 const CLI::App* innermost(const CLI::App* app) {
     while (true) {
@@ -94,21 +90,14 @@ std::string command_of(const CLI::App* app) {
 
 // "did you mean --seconds?" for a word that is almost an option or command of `app`; empty if none.
 std::string suggestion(const CLI::App* app, const std::string& word) {
-    std::string best;
-    std::size_t best_distance = 3;
-    const auto consider = [&](const std::string& name) {
-        if (const auto away = distance(word, name); away < best_distance) {
-            best = name;
-            best_distance = away;
-        }
-    };
+    std::vector<std::string> words;
     for (const CLI::Option* option : app->get_options()) {
-        for (const auto& name : option->get_lnames()) consider("--" + name);
+        for (const auto& name : option->get_lnames()) words.push_back("--" + name);
     }
     for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; })) {
-        if (!command->get_group().empty()) consider(command->get_name());
+        if (!command->get_group().empty()) words.push_back(command->get_name());
     }
-    return best;
+    return nearest(word, words);
 }
 
 ExitCode explain(CLI::App& app, const CLI::ParseError& error) {
@@ -141,6 +130,8 @@ struct Commands {
     DevOptions dev;
     ClientCommands client;
     CheckpointCommands checkpoint;
+    ServeOptions serve;
+    std::string serve_log;
     BenchLogOptions bench_log;
     BenchRestartOptions bench_restart;
     BenchChildOptions bench_child;
@@ -233,12 +224,39 @@ void add_dev(CLI::App& app, Commands& commands) {
     command
         ->add_option("--hub", options.event_hubs, "An event hub to have: NAME or NAME:PARTITIONS")
         ->take_all();
+    command
+        ->add_option("--config", options.config,
+                     "Have the event hubs of this file, the official emulator's Config.json")
+        ->type_name("FILE");
+    command->add_option("--health-port", options.health_port,
+                        "Answer /health on this port too; with --config it is 5300");
     command->add_option("--ready-file", options.ready_file, "Write the real ports there when ready")
         ->type_name("FILE");
     command->add_flag("--ephemeral", options.ephemeral, "Keep nothing when it ends");
     command->add_flag("--accept-any-token", options.accept_any_token,
                       "Take tokens of type jwt unchecked, for tests");
     command->callback([&commands] { commands.exit = dev(commands.dev); });
+}
+
+void add_serve(CLI::App& app, Commands& commands) {
+    auto& options = commands.serve;
+    auto* command = app.add_subcommand("serve", "The server, by a configuration file");
+    command->footer(serve_examples);
+    command->add_option("--config", options.config, "Configuration, in TOML")
+        ->type_name("FILE")
+        ->required();
+    command->add_flag("--check", options.check, "Only look whether the configuration is good");
+    command->add_option("--log", commands.serve_log, "Lines on stderr: auto, text or json")
+        ->check(CLI::IsMember({"auto", "text", "json"}));
+    command->add_option("--ready-file", options.ready_file, "Write the real ports there when ready")
+        ->type_name("FILE");
+    command->callback([&commands] {
+        const std::string& log = commands.serve_log;
+        if (log == "auto") commands.serve.log_format = LogFormat::automatic;
+        if (log == "text") commands.serve.log_format = LogFormat::text;
+        if (log == "json") commands.serve.log_format = LogFormat::json;
+        commands.exit = serve(commands.serve);
+    });
 }
 
 void add_output(CLI::App& app, Commands& commands) {
@@ -318,6 +336,7 @@ ExitCode run(int count, char** arguments) {
     add_dev(app, commands);
     commands.client.add_to(app, commands.exit);
     commands.checkpoint.add_to(app, commands.exit);
+    add_serve(app, commands);
     add_demo(app, commands);
     add_demo_children(app, commands);
     add_bench(app, commands);

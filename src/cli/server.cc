@@ -3,6 +3,7 @@
 
 #include <fmt/core.h>
 
+#include "base/log.h"
 #include "base/metrics.h"
 #include "base/promise.h"
 #include "door/admin.h"
@@ -19,6 +20,8 @@ namespace {
 using io::system::LoopThread;
 using io::system::run_and_wait;
 using io::system::WorkerThread;
+
+constexpr const char* first_rule = "RootManageSharedAccessKey";
 
 // Runs a call that answers through a callback on the loop, and waits for the answer.
 template <typename Start>
@@ -55,34 +58,46 @@ struct Server::State {
             if (rule.hub.empty() || hubs->find(rule.hub).ok()) continue;
             EK_TRY(stored.remove_hub(rule.hub));
         }
+        const bool nobody = stored.rules().empty() && options.rules.empty() && !options.door.jwt;
+        if (nobody && options.make_first_rule) {
+            EK_TRY(stored.create({.name = first_rule, .rights = {true, true, true}}));
+            trace(TraceLevel::info, "a first rule was made, with all rights",
+                  {{"rule", first_rule},
+                   {"keys_in", options.hub.directory + "/" + door::keys_file_name}});
+        }
         keys = std::make_unique<door::KeyRing>(loop, metadata, door->rules(), std::move(stored),
                                                options.rules);
         return {};
     }
 
-    // Clients that come by TLS speak the same AMQP from then on.
-    void accept(io::Listener& listener) {
-        listener.accept([this, &listener](Result<std::unique_ptr<io::Socket>> socket) {
-            if (socket.ok()) door->adopt(std::move(*socket));
-            const bool stopping = amqps.empty();
-            if (!stopping) loop.post([this, &listener] { accept(listener); });
-        });
+    Result<> listen_at(std::string_view scheme, const std::vector<io::Endpoint>& endpoints,
+                       std::uint16_t& port, Callback<void(std::unique_ptr<io::Listener>)> serve) {
+        for (const auto& endpoint : endpoints) {
+            EK_TRY_ASSIGN(auto listener, network->listen(endpoint));
+            const io::Endpoint local = listener->local();
+            if (port == 0) port = local.port;
+            addresses.push_back(fmt::format("{}://{}", scheme, io::to_string(local)));
+            serve(std::move(listener));
+        }
+        return {};
     }
 
+    // Clients that come by TLS speak the same AMQP or HTTP from then on.
     Result<> listen(const ServerOptions& options) {
-        EK_TRY_ASSIGN(const auto local, door->listen(options.amqp));
-        ports.amqp = local.port;
         if (options.identity) {
             EK_TRY_ASSIGN(tls, io::TlsServerContext::make(*options.identity));
         }
-        if (options.amqps) {
-            EK_TRY_ASSIGN(auto listener, network->listen(*options.amqps));
-            ports.amqps = listener->local().port;
-            amqps.push_back(io::tls_listener(loop, std::move(listener), *tls));
-            accept(*amqps.back());
-        }
-        if (!options.http && !options.https) return {};
-        admin = std::make_unique<door::Admin>(loop, *hubs, *keys, metrics, door::AdminOptions{});
+        const auto encrypted = [this](std::unique_ptr<io::Listener> listener) {
+            return io::tls_listener(loop, std::move(listener), *tls);
+        };
+        EK_TRY(listen_at("amqp", options.amqp, ports.amqp,
+                         [&](auto listener) { door->serve(std::move(listener)); }));
+        EK_TRY(listen_at("amqps", options.amqps, ports.amqps,
+                         [&](auto listener) { door->serve(encrypted(std::move(listener))); }));
+        const door::AdminOptions admin_options{.jwt = options.door.jwt,
+                                               .accept_any_token = options.door.accept_any_token,
+                                               .trust_this_host = options.trust_this_host};
+        admin = std::make_unique<door::Admin>(loop, *hubs, *keys, metrics, admin_options);
         http = std::make_unique<http::Server>(
             loop, http::ServerOptions{},
             [this](const http::Request& request, Callback<void(http::Response)> answer) {
@@ -91,17 +106,11 @@ struct Server::State {
             [this](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
                 door->adopt(std::move(socket));
             });
-        if (options.http) {
-            EK_TRY_ASSIGN(auto listener, network->listen(*options.http));
-            ports.http = listener->local().port;
-            http->serve(std::move(listener));
-        }
-        if (options.https) {
-            EK_TRY_ASSIGN(auto listener, network->listen(*options.https));
-            ports.https = listener->local().port;
-            http->serve(io::tls_listener(loop, std::move(listener), *tls));
-        }
-        return {};
+        const auto serve = [&](auto listener) { http->serve(std::move(listener)); };
+        EK_TRY(listen_at("http", options.http, ports.http, serve));
+        if (options.health) EK_TRY(listen_at("http", {*options.health}, ports.health, serve));
+        return listen_at("https", options.https, ports.https,
+                         [&](auto listener) { http->serve(encrypted(std::move(listener))); });
     }
 
     io::system::SystemFiles files;
@@ -118,8 +127,8 @@ struct Server::State {
     std::unique_ptr<door::KeyRing> keys;
     std::unique_ptr<door::Admin> admin;
     std::unique_ptr<http::Server> http;
-    std::vector<std::unique_ptr<io::Listener>> amqps;
     Ports ports;
+    std::vector<std::string> addresses;
 };
 
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
@@ -149,12 +158,15 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
 Server::~Server() {
     State& state = *state_;
     (void)wait_for(state.loop, [&](auto done) {
-        state.amqps.clear();
-        state.http.reset();
-        state.door->stop([&state, done = std::move(done)]() mutable {
-            state.hubs->close([done = std::move(done)]() mutable { done({}); });
-        });
+        state.http->stop([] {});
+        state.door->stop(
+            [&state, done = std::move(done)]() mutable {
+                state.hubs->close([done = std::move(done)]() mutable { done({}); });
+            },
+            drain_time_max);
     });
+    // Those who asked for a change have had their answer; whoever is left does not take it.
+    run_and_wait(state.loop, [&] { state.http.reset(); });
     state.reads.finish();
     state.metadata.finish();
     state.disks.clear();
@@ -163,6 +175,36 @@ Server::~Server() {
 
 const Server::Ports& Server::ports() const {
     return state_->ports;
+}
+
+const std::vector<std::string>& Server::addresses() const {
+    return state_->addresses;
+}
+
+void Server::post(Task task) {
+    state_->loop.post(std::move(task));
+}
+
+std::string Server::ready_text() const {
+    const Ports& ports = state_->ports;
+    return fmt::format(
+        "{{\"amqp_port\":{},\"amqps_port\":{},\"http_port\":{},\"https_port\":{},"
+        "\"health_port\":{}}}\n",
+        ports.amqp, ports.amqps, ports.http, ports.https, ports.health);
+}
+
+Result<> Server::reload(const ServerOptions& options) {
+    State& state = *state_;
+    // First what can fail.
+    for (const auto& wish : options.event_hubs) EK_TRY(state.make(wish));
+    if (state.tls && options.identity) EK_TRY(state.tls->replace(*options.identity));
+    run_and_wait(state.loop, [&] {
+        state.keys->set_fixed(options.rules);
+        state.door->set_jwt(options.door.jwt);
+        state.admin->set_jwt(options.door.jwt);
+        state.door->set_throttle(options.door.throttle);
+    });
+    return {};
 }
 
 Result<> Server::call(Callback<void(hub::Namespace&, Callback<void(Result<>)>)> start) {

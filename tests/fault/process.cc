@@ -89,6 +89,13 @@ bool Process::read_errors(void* to, std::size_t bytes) {
     return read_all(errors_, to, bytes);
 }
 
+std::string Process::read_error_line() {
+    std::string line;
+    char next = 0;
+    while (read_errors(&next, 1) && next != '\n') line += next;
+    return line;
+}
+
 std::string Process::rest_of_output() {
     return read_to_end(output_);
 }

@@ -26,6 +26,8 @@ public:
     // Blocks until all bytes are there; false if the stream ended before.
     bool read_output(void* to, std::size_t bytes);
     bool read_errors(void* to, std::size_t bytes);
+    // The next line without its end; empty at the end of the stream.
+    std::string read_error_line();
     // All that is still to come, to the end of the stream.
     std::string rest_of_output();
     std::string rest_of_errors();

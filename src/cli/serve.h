@@ -1,0 +1,24 @@
+// `evenkeel serve`: the server, by a configuration file (cli/config.h).
+//
+//   SIGTERM, SIGINT   drains and ends with 0, within five seconds; a second one ends it at once
+//   SIGHUP            loads the file again; a bad one changes nothing, and is told
+#pragma once
+
+#include <optional>
+#include <string>
+
+#include "cli/config.h"
+#include "cli/exit_code.h"
+
+namespace evenkeel::cli {
+
+struct ServeOptions {
+    std::string config;
+    std::string ready_file;               // empty: that of the configuration
+    std::optional<LogFormat> log_format;  // none: that of the configuration
+    bool check = false;                   // only looks whether the configuration is good
+};
+
+ExitCode serve(const ServeOptions& options);
+
+}  // namespace evenkeel::cli
