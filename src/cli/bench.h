@@ -27,8 +27,19 @@ struct BenchRestartOptions {
 };
 ExitCode bench_restart(const BenchRestartOptions& options);
 
-// What bench_restart() runs in processes of their own. They talk to it on stdout, in words that
-// bench_restart.cc explains.
+struct BenchAmqpOptions {
+    std::string data;
+    double seconds = 2;
+    int rounds = 3;
+    std::uint32_t connections = 10'000;  // of the idle ones
+    std::uint32_t slow_links = 1000;
+    std::string only;
+    bool json = false;
+};
+ExitCode bench_amqp(const BenchAmqpOptions& options);
+
+// What benchmarks run in processes of their own. They talk on stdout, in words
+// that bench_restart.cc explains; a hub tells its port.
 struct BenchChildOptions {
     std::string data;
     std::uint64_t bytes = 0;
@@ -36,5 +47,8 @@ struct BenchChildOptions {
 };
 ExitCode bench_fill_child(const BenchChildOptions& options);
 ExitCode bench_idle_child(const BenchChildOptions& options);
+ExitCode bench_bare_child(const BenchChildOptions& options);
+struct BenchHubOptions;
+ExitCode bench_hub_child(const BenchHubOptions& options);
 
 }  // namespace evenkeel::cli

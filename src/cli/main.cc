@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "cli/bench.h"
+#include "cli/bench_hub.h"
 #include "cli/checkpoint_commands.h"
 #include "cli/client_commands.h"
 #include "cli/completion.h"
@@ -73,6 +74,7 @@ constexpr const char* bench_examples = R"(
 Examples:
   evenkeel bench log --data /mnt/disk          the device that counts
   evenkeel bench log --only cached --seconds 5
+  evenkeel bench amqp --only deliver           how fast events reach a receiver
   evenkeel bench restart --gib 10 -o json)";
 
 const CLI::App* innermost(const CLI::App* app) {
@@ -133,6 +135,8 @@ struct Commands {
     ServeOptions serve;
     std::string serve_log;
     BenchLogOptions bench_log;
+    BenchAmqpOptions bench_amqp;
+    BenchHubOptions bench_hub;
     BenchRestartOptions bench_restart;
     BenchChildOptions bench_child;
     std::string bench_output = "table";
@@ -288,6 +292,30 @@ void add_bench(CLI::App& app, Commands& commands) {
         commands.exit = bench_log(commands.bench_log);
     });
 
+    auto* amqp = bench->add_subcommand(
+        "amqp", "The hub by AMQP against a bare socket and against its own log");
+    add_output(*amqp, commands);
+    amqp->add_option("--data", commands.bench_amqp.data, "Make the temporary folder in this one")
+        ->type_name("DIR");
+    amqp->add_option("--seconds", commands.bench_amqp.seconds, "Length of one round")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    amqp->add_option("--rounds", commands.bench_amqp.rounds, "Rounds, of which the median counts")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    amqp->add_option("--connections", commands.bench_amqp.connections, "Idle connections")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    amqp->add_option("--slow-links", commands.bench_amqp.slow_links, "Consumers that never read")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    amqp->add_option("--only", commands.bench_amqp.only, "Only lines whose name contains this");
+    amqp->footer(bench_examples);
+    amqp->callback([&commands] {
+        commands.bench_amqp.json = commands.bench_output == "json";
+        commands.exit = bench_amqp(commands.bench_amqp);
+    });
+
     auto* restart = bench->add_subcommand(
         "restart", "Time to be ready again after SIGKILL, and what an idle hub takes");
     add_output(*restart, commands);
@@ -305,11 +333,18 @@ void add_bench(CLI::App& app, Commands& commands) {
         commands.exit = bench_restart(commands.bench_restart);
     });
 
-    // Started by `bench restart`; not for people, so not shown.
+    // Started by benchmarks; not for people, so not shown.
+    auto* hub = bench->add_subcommand("hub-child")->group("");
+    hub->add_option("--data", commands.bench_hub.data)->required();
+    hub->add_option("--hub", commands.bench_hub.event_hub);
+    hub->add_option("--partitions", commands.bench_hub.partitions);
+    hub->add_option("--groups", commands.bench_hub.groups);
+    hub->callback([&commands] { commands.exit = bench_hub_child(commands.bench_hub); });
     for (const auto& [name, run] :
-         {std::pair{"fill-child", &bench_fill_child}, std::pair{"idle-child", &bench_idle_child}}) {
+         {std::pair{"fill-child", &bench_fill_child}, std::pair{"idle-child", &bench_idle_child},
+          std::pair{"bare-child", &bench_bare_child}}) {
         auto* child = bench->add_subcommand(name)->group("");
-        child->add_option("--data", commands.bench_child.data)->required();
+        child->add_option("--data", commands.bench_child.data);
         child->add_option("--bytes", commands.bench_child.bytes);
         child->add_option("--partitions", commands.bench_child.partitions);
         child->callback([&commands, start = run] { commands.exit = start(commands.bench_child); });

@@ -187,6 +187,33 @@ TEST(Bench, gives_for_each_line_what_it_reached_and_what_the_device_would) {
     EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
 }
 
+TEST(Bench, measures_the_hub_by_amqp_against_a_bare_socket) {
+    const test::TemporaryDirectory directory;
+
+    const auto outcome =
+        evenkeel({"bench", "amqp", "-o", "json", "--only", "deliver_1k", "--seconds", "0.1",
+                  "--rounds", "1", "--data", directory.path()});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    for (const char* key : {"events_per_second", "limit_per_second", "ratio", "hub_cpu_ns"}) {
+        EXPECT_TRUE(has(outcome.output, key)) << outcome.output;
+    }
+    io::system::SystemFiles files;
+    EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
+}
+
+TEST(Bench, counts_what_idle_connections_and_slow_consumers_cost_the_hub) {
+    const test::TemporaryDirectory directory;
+    for (const char* name : {"idle_connections", "slow_consumers", "single_sends"}) {
+        const auto outcome = evenkeel({"bench", "amqp", "-o", "json", "--only", name, "--seconds",
+                                       "0.2", "--rounds", "1", "--connections", "20",
+                                       "--slow-links", "20", "--data", directory.path()});
+
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+        EXPECT_TRUE(has(outcome.output, name)) << outcome.output;
+    }
+}
+
 TEST(Bench, restarts_after_a_kill_and_reads_what_was_acknowledged) {
     const test::TemporaryDirectory directory;
 

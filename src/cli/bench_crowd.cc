@@ -1,0 +1,184 @@
+#include "cli/bench_crowd.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "amqp/codec.h"
+#include "amqp/message.h"
+#include "base/sas.h"
+#include "cli/bench_hub.h"
+#include "cli/bench_peer.h"
+#include "cli/temporary_folder.h"
+#include "client/requests.h"
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr std::uint32_t without_end = 0x7fffffff;
+constexpr double memory_max_mib = 600;
+constexpr double slow_link_max_kib = 128;
+
+// As SDKs do: two links to $cbs in one session, a token, its answer.
+Result<> show_token(BenchPeer& peer, const BenchHub& hub) {
+    amqp::Attach to;
+    to.name = "cbs-to";
+    to.role = amqp::Role::sender;
+    to.source = amqp::terminus(amqp::descriptor::source, "cbs");
+    to.target = amqp::terminus(amqp::descriptor::target, "$cbs");
+    EK_TRY_ASSIGN(amqp::Link* const sender, peer.attach(std::move(to)));
+    amqp::Attach from;
+    from.name = "cbs-from";
+    from.role = amqp::Role::receiver;
+    from.source = amqp::terminus(amqp::descriptor::source, "$cbs");
+    from.target = amqp::terminus(amqp::descriptor::target, "cbs");
+    EK_TRY_ASSIGN(amqp::Link* const receiver, peer.attach(std::move(from), &sender->session()));
+    receiver->grant(10);
+    const SystemClock clock;
+    const WallTime expires{clock.wall().milliseconds + 3'600'000};
+    const std::string audience = "sb://127.0.0.1/" + hub.event_hub();
+    const Secret token(make_sas(audience, "bench", Secret(hub.key()), expires));
+    std::optional<bool> good;
+    peer.delivered = [&](const amqp::Delivery& delivery) {
+        const auto reply = client::decode_reply(delivery.bytes);
+        good = reply.ok() && reply->ok();
+        receiver->settle(delivery.id, {amqp::DeliveryState::Kind::accepted, std::nullopt});
+    };
+    while (!sender->can_send()) EK_TRY(peer.step());
+    sender->send({}, client::encode_request(client::put_token(audience, token, expires), 1, "cbs"),
+                 0, true);
+    while (!good) EK_TRY(peer.step());
+    peer.delivered = {};
+    if (!*good) return Error{ErrorCode::invalid_argument, "the hub refused the token"};
+    return peer.flush();
+}
+
+double quantile(std::vector<double> values, double part) {
+    if (values.empty()) return 0;
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
+}
+
+struct Sends {
+    double per_second = 0;
+    double p99_ms = 0;
+};
+
+// Events of 1 KiB to each partition in turn, a batch at a time.
+Result<Sends> send_batches(BenchPeer& peer, const std::vector<amqp::Link*>& links, double seconds) {
+    constexpr int batch_events = 64;
+    amqp::Buffer event;
+    amqp::Encoder inner(event);
+    inner.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
+    inner.binary(as_bytes(std::string(1024, 'e')));
+    amqp::Buffer message;
+    amqp::Encoder encoder(message);
+    for (int i = 0; i < batch_events; ++i) {
+        encoder.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
+        encoder.binary(event);
+    }
+    const SystemClock clock;
+    std::vector<double> times;
+    int answers = 0;
+    peer.disposed = [&](const amqp::Disposition& disposition) {
+        if (disposition.state.kind == amqp::DeliveryState::Kind::accepted) ++answers;
+    };
+    const Instant start = clock.now();
+    const auto elapsed = [&](Instant since) {
+        return std::chrono::duration<double>(clock.now() - since).count();
+    };
+    for (std::size_t turn = 0; elapsed(start) < seconds; ++turn) {
+        amqp::Link& link = *links[turn % links.size()];
+        while (!link.can_send()) EK_TRY(peer.step());
+        const Instant sent = clock.now();
+        answers = 0;
+        link.send({}, message, amqp::batch_format, false);
+        while (answers == 0) EK_TRY(peer.step());
+        times.push_back(elapsed(sent) * 1e3);
+    }
+    peer.disposed = {};
+    return Sends{static_cast<double>(times.size()) * batch_events / elapsed(start),
+                 quantile(times, 0.99)};
+}
+
+}  // namespace
+
+Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_t connections) {
+    constexpr int senders = 3;  // besides the two of $cbs
+    EK_TRY_ASSIGN(const auto place, TemporaryFolder::make(folder, "idle"));
+    EK_TRY_ASSIGN(const auto hub,
+                  BenchHub::start({.data = place->path() + "/hub", .partitions = 4}));
+    const double before = hub->resident_mib();
+    const SystemClock clock;
+    const Instant start = clock.now();
+    std::vector<std::unique_ptr<BenchPeer>> peers;
+    for (std::uint32_t i = 0; i < connections; ++i) {
+        EK_TRY_ASSIGN(auto peer, BenchPeer::connect(hub->port(), {.key = {}, .small = true}));
+        EK_TRY(show_token(*peer, *hub));
+        for (int partition = 0; partition < senders; ++partition) {
+            EK_TRY(
+                peer->attach_sender(fmt::format("{}/Partitions/{}", hub->event_hub(), partition)));
+        }
+        peers.push_back(std::move(peer));
+    }
+    const double seconds = std::chrono::duration<double>(clock.now() - start).count();
+    const double resident = hub->resident_mib();
+    BenchLine line{"idle_connections", 0, 0, "hub <= 600 MiB", resident <= memory_max_mib, {}};
+    line.more = {{"connections", connections},
+                 {"links", connections * (senders + 2.0)},
+                 {"hub_mib", resident},
+                 {"hub_mib_before", before},
+                 {"kib_per_connection", (resident - before) * 1024 / connections},
+                 {"connects_per_second", connections / seconds}};
+    return line;
+}
+
+Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
+                                       double seconds) {
+    constexpr std::uint32_t partitions = 8;
+    constexpr std::uint32_t readers_of_group = 5;  // of one partition
+    const std::uint32_t groups = links / (partitions * readers_of_group) + 1;
+    EK_TRY_ASSIGN(const auto place, TemporaryFolder::make(folder, "slow"));
+    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = place->path() + "/hub",
+                                                   .partitions = partitions,
+                                                   .groups = groups}));
+    EK_TRY_ASSIGN(const auto producer, BenchPeer::connect(hub->port(), {.key = hub->key()}));
+    std::vector<amqp::Link*> senders;
+    for (std::uint32_t i = 0; i < partitions; ++i) {
+        EK_TRY_ASSIGN(amqp::Link* const link, producer->attach_sender(fmt::format(
+                                                  "{}/Partitions/{}", hub->event_hub(), i)));
+        senders.push_back(link);
+    }
+    EK_TRY(send_batches(*producer, senders, seconds));  // so that there is plenty to deliver
+    EK_TRY_ASSIGN(const auto alone, send_batches(*producer, senders, seconds));
+    const double before = hub->resident_mib();
+    std::vector<std::unique_ptr<BenchPeer>> slow;
+    for (std::uint32_t i = 0; i < links; ++i) {
+        const std::uint32_t group = i / (partitions * readers_of_group);
+        EK_TRY_ASSIGN(auto peer, BenchPeer::connect(hub->port(), {hub->key(), without_end, true}));
+        EK_TRY(peer->attach_receiver(fmt::format("{}/ConsumerGroups/g{}/Partitions/{}",
+                                                 hub->event_hub(), group, i % partitions),
+                                     without_end));
+        slow.push_back(std::move(peer));
+    }
+    EK_TRY_ASSIGN(const auto beside, send_batches(*producer, senders, seconds));
+    const double resident = hub->resident_mib();
+    const double kib = (resident - before) * 1024 / links;
+    BenchLine line{"slow_consumers",
+                   beside.per_second,
+                   alone.per_second,
+                   "<= 128 KiB a link, p99 <= 1.5 x alone",
+                   true,
+                   {}};
+    line.met = kib <= slow_link_max_kib && beside.p99_ms <= 1.5 * alone.p99_ms;
+    line.more = {{"links", links},
+                 {"kib_per_link", kib},
+                 {"hub_mib", resident},
+                 {"ack_p99_ms", beside.p99_ms},
+                 {"ack_p99_ms_alone", alone.p99_ms}};
+    return line;
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,18 @@
+// Benchmarks of many clients that do little: what each of them costs the hub, and the others.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "base/result.h"
+#include "cli/bench_report.h"
+
+namespace evenkeel::cli {
+
+// Connections that showed a token and have five links each.
+Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_t connections);
+// Links with credit without end that never read, beside a producer.
+Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
+                                       double seconds);
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,97 @@
+#include "cli/bench_hub.h"
+
+#include <array>
+#include <charconv>
+#include <cstdio>
+
+#include <unistd.h>
+
+#include <fmt/core.h>
+
+#include "base/bytes.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "cli/bench.h"
+#include "cli/server.h"
+#include "io/system/files.h"
+
+namespace evenkeel::cli {
+namespace {
+
+// A field of /proc/PID/<file>, counted from 0; 0 if the process is gone.
+double proc_field(pid_t process, std::string_view file, std::size_t index) {
+    io::system::SystemFiles files;
+    const auto opened = files.open(fmt::format("/proc/{}/{}", process, file), io::OpenMode::read);
+    if (!opened.ok()) return 0;
+    std::array<std::byte, 4096> bytes;
+    const auto got = (*opened)->read(0, bytes);
+    if (!got.ok()) return 0;
+    std::string_view text = as_text(ByteView(bytes).first(*got));
+    text.remove_prefix(text.rfind(')') == std::string_view::npos ? 0 : text.rfind(')') + 2);
+    while (index-- > 0) text.remove_prefix(std::min(text.size(), text.find(' ') + 1));
+    double value = 0;
+    std::from_chars(text.data(), text.data() + text.size(), value);
+    return value;
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BenchHub>> BenchHub::start(const BenchHubOptions& options) {
+    std::array<std::byte, 24> random;
+    secure_bytes(random);
+    std::string key;
+    for (const std::byte byte : random) key += fmt::format("{:02x}", std::to_integer<int>(byte));
+    EK_TRY_ASSIGN(auto child, Child::start({"bench", "hub-child", "--data", options.data, "--hub",
+                                            options.event_hub, "--partitions",
+                                            std::to_string(options.partitions), "--groups",
+                                            std::to_string(options.groups)}));
+    std::unique_ptr<BenchHub> hub(new BenchHub(std::move(child), key, options.event_hub));
+    hub->child_.say(key);
+    const auto line = hub->child_.next_line();
+    if (!line) return Error{ErrorCode::unavailable, "the hub did not start"};
+    std::from_chars(line->data(), line->data() + line->size(), hub->port_);
+    return hub;
+}
+
+std::string BenchHub::connection_string() const {
+    return fmt::format(
+        "Endpoint=sb://127.0.0.1:{};SharedAccessKeyName=bench;SharedAccessKey={};EntityPath={};"
+        "UseDevelopmentEmulator=true",
+        port_, key_, event_hub_);
+}
+
+double BenchHub::resident_mib() const {
+    return proc_field(child_.id(), "statm", 1) * static_cast<double>(sysconf(_SC_PAGESIZE)) /
+           (1 << 20);
+}
+
+// User and system time are fields 14 and 15, the first behind the name being the third.
+double BenchHub::cpu_seconds() const {
+    return (proc_field(child_.id(), "stat", 11) + proc_field(child_.id(), "stat", 12)) /
+           static_cast<double>(sysconf(_SC_CLK_TCK));
+}
+
+ExitCode bench_hub_child(const BenchHubOptions& options) {
+    live_with_parent();
+    const auto key = next_word();
+    if (!key) return ExitCode::failed;
+    set_trace_level(TraceLevel::off);
+    ServerOptions wanted;
+    wanted.hub.directory = options.data;
+    wanted.amqp = {"127.0.0.1", 0};
+    wanted.rules = {{"bench", "", door::Secret(*key), {}, {true, true, true}}};
+    EventHubWish wish;
+    wish.name = options.event_hub;
+    wish.options.partitions = options.partitions;
+    for (std::uint32_t i = 0; i < options.groups; ++i) wish.groups.push_back(fmt::format("g{}", i));
+    wanted.event_hubs.push_back(wish);
+    auto server = Server::open(wanted);
+    if (!server.ok()) return fail("cannot open the hub in " + options.data, server.error());
+    fmt::print("{}\n", (*server)->ports().amqp);
+    std::fflush(stdout);
+    while (next_word()) {
+    }
+    return ExitCode::done;
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,41 @@
+// A hub in a process of its own, with its AMQP listener on loopback, for benchmarks that look at it
+// from outside.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "base/result.h"
+#include "cli/child.h"
+
+namespace evenkeel::cli {
+
+struct BenchHubOptions {
+    std::string data;
+    std::string event_hub = "bench";
+    std::uint32_t partitions = 1;
+    std::uint32_t groups = 0;  // besides $Default: "g0", "g1", ...
+};
+
+class BenchHub {
+public:
+    static Result<std::unique_ptr<BenchHub>> start(const BenchHubOptions& options);
+
+    std::uint16_t port() const { return port_; }
+    // Of the rule "bench", which may do everything. Known to nobody else.
+    const std::string& key() const { return key_; }
+    const std::string& event_hub() const { return event_hub_; }
+    std::string connection_string() const;
+    double resident_mib() const;
+    double cpu_seconds() const;
+
+private:
+    BenchHub(Child child, std::string key, std::string event_hub)
+        : child_(std::move(child)), key_(std::move(key)), event_hub_(std::move(event_hub)) {}
+    Child child_;
+    const std::string key_;
+    const std::string event_hub_;
+    std::uint16_t port_ = 0;
+};
+
+}  // namespace evenkeel::cli
