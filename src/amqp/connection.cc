@@ -198,6 +198,14 @@ void Connection::refuse_sasl(std::string_view why) {
 
 void Connection::take_amqp(std::uint16_t channel, ByteView body) {
     const std::size_t frame_size = body.size();
+    if (state_ == State::open) {
+        if (const auto transfer = decode_usual_transfer(body)) {
+            Session* const session = find(channel);
+            if (!session) return take_unknown(channel);
+            if (!session->ended_) session->take(*transfer, body);
+            return;
+        }
+    }
     auto decoded = decode_performative(body);
     if (!decoded.ok()) return fail(condition::decode_error, decoded.error().detail);
     if (const auto* open = std::get_if<Open>(&*decoded)) return take(*open);
@@ -206,14 +214,16 @@ void Connection::take_amqp(std::uint16_t channel, ByteView body) {
     if (state_ != State::open) return fail(condition::illegal_state, "open comes first");
     if (const auto* begin = std::get_if<Begin>(&*decoded)) return take(channel, *begin);
     Session* const session = find(channel);
-    if (!session) {
-        // Clients send a last detach on a session they have ended.
-        const bool known = channel < used_channels_.size() && used_channels_[channel];
-        if (!known) fail(condition::not_allowed, fmt::format("channel {} has no session", channel));
-        return;
-    }
+    if (!session) return take_unknown(channel);
     if (const auto* end = std::get_if<End>(&*decoded)) return end_session(channel, end->error);
     session->take(*decoded, body, frame_size);
+}
+
+// A frame on a channel without a session.
+void Connection::take_unknown(std::uint16_t channel) {
+    // Clients send a last detach on a session they have ended.
+    const bool known = channel < used_channels_.size() && used_channels_[channel];
+    if (!known) fail(condition::not_allowed, fmt::format("channel {} has no session", channel));
 }
 
 void Connection::take(const Open& open) {

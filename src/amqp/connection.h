@@ -142,6 +142,7 @@ private:
     void take_frame(ByteView frame);
     void take_sasl(ByteView body);
     void take_amqp(std::uint16_t channel, ByteView body);
+    void take_unknown(std::uint16_t channel);
     void refuse_sasl(std::string_view why);
     void take(const Open& open);
     void take(const Close& close);

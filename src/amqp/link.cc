@@ -146,13 +146,10 @@ bool Link::write_small(ByteView prefix, ByteView body, std::uint32_t message_for
     std::memcpy(head.data() + 23, &id, 4);
     std::memcpy(head.data() + 28, &format, 4);
     Buffer& output = connection().output_;
-    const std::size_t at = output.size();
-    output.resize(at + frame);
-    std::byte* to = output.data() + at;
-    std::memcpy(to, head.data(), head_bytes);
-    to += head_bytes;
-    if (!prefix.empty()) std::memcpy(to, prefix.data(), prefix.size());
-    if (!body.empty()) std::memcpy(to + prefix.size(), body.data(), body.size());
+    const ByteView head_view = std::as_bytes(std::span(head));
+    output.insert(output.end(), head_view.begin(), head_view.end());
+    output.insert(output.end(), prefix.begin(), prefix.end());
+    output.insert(output.end(), body.begin(), body.end());
     --session_.remote_window_;
     ++session_.next_outgoing_id_;
     return true;

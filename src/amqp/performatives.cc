@@ -302,6 +302,76 @@ void write_terminus(Encoder& encoder, const Terminus& terminus) {
 
 }  // namespace
 
+// One pass over a few bytes: calls would cost more than what they do.
+#define EK_INLINE __attribute__((always_inline))
+
+// A list8 with numbers in any of their three forms, a binary8 as tag, plain booleans or nulls, and
+// nothing but nulls and false where a transfer says something rare.
+std::optional<Transfer> decode_usual_transfer(ByteView& body) {
+    constexpr std::size_t head = 6;  // descriptor, list8, its size and count
+    if (body.size() < head || body[0] != std::byte{0} || body[1] != std::byte{code::small_ulong} ||
+        body[2] != std::byte{descriptor::transfer} || body[3] != std::byte{code::list8}) {
+        return std::nullopt;
+    }
+    const auto size = std::to_integer<std::size_t>(body[4]);
+    auto count = std::to_integer<std::size_t>(body[5]);
+    if (size < 1 || body.size() < head - 1 + size) return std::nullopt;
+    const std::byte* at = body.data() + head;
+    const std::byte* const end = body.data() + head - 1 + size;
+    bool usual = true;
+    const auto format = [&]() EK_INLINE -> std::uint8_t {
+        if (count == 0) return code::null;
+        --count;
+        if (at == end) usual = false;
+        return usual ? std::to_integer<std::uint8_t>(*at++) : code::null;
+    };
+    const auto uint = [&]() EK_INLINE -> std::optional<std::uint32_t> {
+        switch (format()) {
+            case code::uint0: return 0;
+            case code::small_uint:
+                if (end - at < 1) break;
+                return std::to_integer<std::uint32_t>(*at++);
+            case code::uint:
+                if (end - at < 4) break;
+                at += 4;
+                return __builtin_bswap32(load<std::uint32_t>(at - 4));
+            case code::null: return std::nullopt;
+            default: break;
+        }
+        usual = false;
+        return std::nullopt;
+    };
+    const auto boolean = [&]() EK_INLINE -> std::optional<bool> {
+        const std::uint8_t form = format();
+        if (form == code::boolean_true) return true;
+        if (form == code::boolean_false) return false;
+        usual = usual && form == code::null;
+        return std::nullopt;
+    };
+    Transfer transfer;
+    const auto handle = uint();
+    if (!handle) return std::nullopt;
+    transfer.handle = *handle;
+    transfer.delivery_id = uint();
+    if (const std::uint8_t form = format(); form == code::binary8 && at != end) {
+        const auto length = std::to_integer<std::size_t>(*at++);
+        if (static_cast<std::size_t>(end - at) < length) return std::nullopt;
+        transfer.delivery_tag = {at, length};
+        at += length;
+    } else if (form != code::null) {
+        return std::nullopt;
+    }
+    transfer.message_format = uint();
+    transfer.settled = boolean();
+    transfer.more = boolean().value_or(false);
+    usual = usual && format() == code::null && format() == code::null;  // settle mode, state
+    usual = usual && !boolean().value_or(false) && !boolean().value_or(false);  // resume, aborted
+    boolean();                                                                  // batchable
+    if (!usual || count > 0) return std::nullopt;
+    body = body.subspan(head - 1 + size);
+    return transfer;
+}
+
 Result<Performative> decode_performative(ByteView& body) {
     Decoder decoder(body);
     const auto kind = decoder.descriptor();

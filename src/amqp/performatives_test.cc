@@ -343,5 +343,60 @@ TEST(Performatives, are_refused_at_every_cut_of_their_bytes) {
     }
 }
 
+TEST(UsualTransfer, reads_what_the_general_way_reads) {
+    const Buffer tag(4, std::byte{7});
+    for (const auto id : {0u, 5u, 300u, 0xffffffffu}) {
+        for (const bool more : {false, true}) {
+            for (const auto settled : {std::optional<bool>(), std::optional(true)}) {
+                Transfer transfer;
+                transfer.handle = id % 3;
+                transfer.delivery_id = id;
+                transfer.delivery_tag = tag;
+                transfer.message_format = id;
+                transfer.settled = settled;
+                transfer.more = more;
+                Buffer body = encoded(transfer);
+                // As most peers write it: a list8. Ours has a list32 in its place.
+                body[3] = std::byte{code::list8};
+                body[4] = static_cast<std::byte>(body.size() - 12 + 1);
+                body[5] = body[11];
+                body.erase(body.begin() + 6, body.begin() + 12);
+                const std::size_t without_payload = body.size();
+                body.resize(body.size() + 3, std::byte{0xee});
+                ByteView usual_rest = body;
+                ByteView general_rest = body;
+
+                const auto usual = decode_usual_transfer(usual_rest);
+                const auto general = decode_performative(general_rest);
+
+                ASSERT_TRUE(usual.has_value());
+                ASSERT_TRUE(general.ok());
+                EXPECT_EQ(encoded(*usual), encoded(std::get<Transfer>(*general)));
+                EXPECT_EQ(usual_rest.size(), 3u);
+                EXPECT_EQ(general_rest.size(), 3u);
+                // Nothing that is cut short is taken.
+                for (std::size_t size = 0; size < without_payload; ++size) {
+                    ByteView cut = ByteView(body).first(size);
+                    EXPECT_FALSE(decode_usual_transfer(cut).has_value()) << size;
+                    EXPECT_EQ(cut.size(), size);
+                }
+            }
+        }
+    }
+}
+
+TEST(UsualTransfer, leaves_what_is_rare_to_the_general_way) {
+    Transfer aborted;
+    aborted.delivery_id = 1;
+    aborted.aborted = true;
+    const Buffer bytes = encoded(aborted);
+    const Buffer flow = encoded(Flow{});
+    for (const ByteView body : {ByteView(bytes), ByteView(flow), ByteView()}) {
+        ByteView rest = body;
+        EXPECT_FALSE(decode_usual_transfer(rest).has_value());
+        EXPECT_EQ(rest.size(), body.size());
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::amqp

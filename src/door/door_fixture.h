@@ -292,6 +292,11 @@ public:
             flush();
         });
     }
+    // After a time without reading.
+    void read_on() {
+        reads = true;
+        read();
+    }
     // Raw bytes instead of the engine's.
     void write_raw(std::string_view bytes) {
         sending_.assign(as_bytes(bytes).begin(), as_bytes(bytes).end());

@@ -9,7 +9,6 @@
 namespace evenkeel::door {
 namespace {
 
-constexpr std::size_t cold_read_bytes = std::size_t{64} << 10;
 constexpr std::size_t reply_bytes_max = std::size_t{1} << 20;
 constexpr std::uint64_t record_overhead = 64;
 
@@ -201,7 +200,7 @@ void Outflow::give_back_credit() {
 }
 
 void Outflow::pump() {
-    if (waiting_ || !reader_) return;
+    if (at_end_ || !reader_) return;
     std::optional<RuntimeMetric> metric;
     if (wants_metric_) {
         if (const auto log = partition_->log(); log.ok()) {
@@ -223,59 +222,98 @@ void Outflow::pump() {
             sent += commitlog::stored_bytes(record);
         }
         left_ = left_.without_first(sent);
+        passed_bytes_ += sent;
     }
     give_back_credit();
     peer_.flush_soon();
 }
 
 bool Outflow::fill() {
-    if (damage_) {
-        // Told once, on this link; a client that comes back starts behind what it last got.
-        Error why{ErrorCode::corrupt, commitlog::to_string(*damage_)};
-        damage_.reset();
-        end(condition_of(why));
-        return false;
+    while (true) {
+        if (damage_) {
+            // Told once, on this link; a client that comes back starts behind what it last got.
+            Error why{ErrorCode::corrupt, commitlog::to_string(*damage_)};
+            damage_.reset();
+            end(condition_of(why));
+            return false;
+        }
+        if (!ahead_) {
+            if (reading_ || at_end_) return false;
+            auto step = reader_->read(read_bytes_);
+            if (!step.ok()) {
+                end(condition_of(step.error()));
+                return false;
+            }
+            take(std::move(*step));
+            if (!ahead_) {
+                if (reading_) return false;
+                at_end_ = true;
+                reader_->wait([this] {
+                    at_end_ = false;
+                    pump();
+                });
+                return false;
+            }
+        }
+        left_ = std::move(ahead_->events);
+        damage_ = std::move(ahead_->damage);
+        ahead_.reset();
+        read_ahead();
+        if (!left_.empty()) return true;
     }
-    auto step = reader_->read(cold_read_bytes);
-    if (!step.ok()) {
-        end(condition_of(step.error()));
-        return false;
-    }
-    if (auto* slice = std::get_if<commitlog::Slice>(&*step)) {
-        left_ = std::move(*slice);
-        return true;
-    }
-    waiting_ = true;
-    if (auto* cold = std::get_if<commitlog::ColdRead>(&*step)) {
+}
+
+// At the end there is nothing to take.
+void Outflow::take(commitlog::ReadStep step) {
+    if (auto* const slice = std::get_if<commitlog::Slice>(&step)) {
+        ahead_.emplace();
+        ahead_->events = std::move(*slice);
+    } else if (auto* const cold = std::get_if<commitlog::ColdRead>(&step)) {
         perform(std::move(*cold));
-    } else {
-        at_end_ = true;
-        reader_->wait([this] {
-            waiting_ = false;
-            at_end_ = false;
-            pump();
-        });
     }
-    return false;
+}
+
+void Outflow::read_ahead() {
+    if (read_bytes_ == read_bytes_min || reading_ || ahead_ || damage_) return;
+    auto step = reader_->read(read_bytes_);
+    // An error is met again, and told, when its turn comes.
+    if (step.ok()) take(std::move(*step));
 }
 
 void Outflow::perform(commitlog::ColdRead read) {
+    reading_ = true;
     peer_.context_.reads.post([this, read = std::move(read), alive = std::weak_ptr<bool>(alive_),
                                &loop = peer_.context_.loop]() mutable {
         auto outcome = read.perform();
         loop.post([this, alive = std::move(alive), outcome = std::move(outcome)]() mutable {
-            if (alive.expired() || !reader_) return;
-            waiting_ = false;
-            if (outcome.ok()) {
-                reader_->advance(*outcome);
-                left_ = outcome->events;
-                damage_ = outcome->damage;
-            } else if (outcome.error().code != ErrorCode::not_found) {
-                return end(condition_of(outcome.error()));
-            }
-            pump();
+            if (!alive.expired()) performed(std::move(outcome));
         });
     });
+}
+
+void Outflow::performed(Result<commitlog::ReadOutcome> outcome) {
+    reading_ = false;
+    if (!reader_) return;
+    if (outcome.ok()) {
+        reader_->advance(*outcome);
+        ahead_ = std::move(*outcome);
+        if (passed_bytes_ > trusted_after_bytes) {
+            read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
+        }
+    } else if (outcome.error().code != ErrorCode::not_found) {
+        return end(condition_of(outcome.error()));
+    }
+    pump();
+}
+
+void Outflow::on_stall() {
+    read_bytes_ = read_bytes_min;
+    passed_bytes_ = 0;
+    if (!reader_ || reading_ || damage_ || (ahead_ && ahead_->damage)) return;
+    const commitlog::Slice& first = left_.empty() && ahead_ ? ahead_->events : left_;
+    if (first.empty() || !reader_->rewind((*first.begin()).sequence)) return;
+    left_ = {};
+    ahead_.reset();
 }
 
 void Outflow::send(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric) {
@@ -288,6 +326,7 @@ void Outflow::send(const commitlog::Record& record, const std::optional<RuntimeM
 void Outflow::end(const amqp::Condition& why) {
     reader_.reset();
     left_ = {};
+    ahead_.reset();
     peer_.drop(link_, peer_.tracked(why, entity_));
 }
 

@@ -21,6 +21,8 @@ public:
     virtual void on_credit() {}
     // Goes on with what waited for room in the output.
     virtual void on_room() {}
+    // The client has read nothing for a while: gives back memory that can be had again.
+    virtual void on_stall() {}
     std::optional<Need> need = {};
     std::optional<Instant> used = {};  // when something last came; none if that does not matter
 };
@@ -97,16 +99,27 @@ public:
                     const Position& position, const hub::ReaderRequest& request);
     void on_credit() override;
     void on_room() override { pump(); }
+    void on_stall() override;
 
 private:
     // Sends as much as credit, window and room allow; then waits for whichever is missing.
     void pump();
     void give_back_credit();
-    // False if nothing can be had right now.
+    // The next events into left_; false if there are none right now.
     bool fill();
+    // Reads on while what was read is being sent, for clients that keep up.
+    void read_ahead();
+    void take(commitlog::ReadStep step);
     void perform(commitlog::ColdRead read);
+    void performed(Result<commitlog::ReadOutcome> outcome);
     void send(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric);
     void end(const amqp::Condition& why);
+
+    // What a link reads from disk at a time: little at first, more for a client that keeps up.
+    static constexpr std::size_t read_bytes_min = std::size_t{16} << 10;
+    static constexpr std::size_t read_bytes_max = std::size_t{256} << 10;
+    // More than the kernel takes for a client that does not read.
+    static constexpr std::uint64_t trusted_after_bytes = std::uint64_t{8} << 20;
 
     Peer& peer_;
     amqp::Link& link_;
@@ -115,9 +128,12 @@ private:
     hub::Partition* partition_ = nullptr;
     std::unique_ptr<hub::PartitionReader> reader_;
     commitlog::Slice left_;
-    std::optional<commitlog::Damage> damage_;
-    bool waiting_ = false;  // for new events, or for a cold read
-    bool at_end_ = false;   // of those: for new events
+    std::optional<commitlog::Damage> damage_;           // behind left_
+    std::optional<commitlog::ReadOutcome> ahead_ = {};  // behind that
+    std::size_t read_bytes_ = read_bytes_min;
+    std::uint64_t passed_bytes_ = 0;  // to the client, since it began or last stalled
+    bool reading_ = false;            // a cold read is under way
+    bool at_end_ = false;             // waits for new events
     amqp::Buffer prefix_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

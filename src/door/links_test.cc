@@ -231,5 +231,36 @@ TEST(Outflow, of_a_client_that_does_not_read_does_not_slow_others) {
     EXPECT_LT(stuck->messages.size(), 100u);
 }
 
+TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    constexpr std::size_t count = 400;
+    for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(
+            client.outcome(link, a_data(std::string(50'000, static_cast<char>('a' + i % 26)))), "");
+    }
+    // Far enough for the hub to read ahead, and again when it has given all of that back.
+    Client& reader = world.client();
+    const auto events = reader.receiver(reading, {.credit = 100'000});
+    for (const std::size_t stop : {std::size_t{20}, count / 2, count / 2 + 100}) {
+        ASSERT_TRUE(reader.wait([&] { return events->messages.size() >= stop; }));
+        reader.reads = false;
+        reader.run_for(5s);
+        ASSERT_LT(events->messages.size(), count);
+        reader.read_on();
+    }
+
+    ASSERT_TRUE(reader.wait([&] { return events->messages.size() == count; }));
+
+    reader.run_for(1s);
+    ASSERT_EQ(events->messages.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(events->messages[i].number("x-opt-sequence-number"),
+                  static_cast<std::int64_t>(i));
+        EXPECT_EQ(events->messages[i].text()[0], static_cast<char>('a' + i % 26));
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::door

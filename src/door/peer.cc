@@ -16,6 +16,7 @@ constexpr std::size_t input_bytes_min = std::size_t{4} << 10;
 constexpr std::size_t input_bytes_max = std::size_t{64} << 10;
 constexpr std::uint32_t small_reads_max = 64;  // then the large buffer is given back
 constexpr std::size_t output_bytes_max = std::size_t{64} << 10;       // then the log waits
+constexpr std::size_t output_behind_max = std::size_t{16} << 10;      // behind a write under way
 constexpr std::size_t answer_bytes_max = std::size_t{512} << 10;      // then the client waits
 constexpr std::uint64_t waiting_bytes_max = std::uint64_t{16} << 20;  // then the socket waits
 constexpr std::uint32_t idle_ms_min = 200;     // of a client; a shorter one cannot be kept
@@ -99,6 +100,7 @@ void Peer::flush() {
     }
     connection_.take_output(sending_);
     writing_ = true;
+    ++writes_;
     socket_->write(sending_, [this](const Result<>& written) {
         writing_ = false;
         if (!written.ok()) {
@@ -113,7 +115,7 @@ void Peer::flush() {
 }
 
 bool Peer::has_room() const {
-    return connection_.output_bytes() < output_bytes_max;
+    return connection_.output_bytes() < (writing_ ? output_behind_max : output_bytes_max);
 }
 
 void Peer::wait_for_room(amqp::Link& link) {
@@ -198,13 +200,22 @@ void Peer::tick(Instant now) {
         check_idle(now);
     }
     flush();
-    if (!writing_) sending_ = {};
+    check_stall();
     if (cut_at_ && now >= *cut_at_) cut();
 }
 
 void Peer::cut() {
     connection_.lost();
     finish();
+}
+
+// A client that takes nothing from one tick to the next holds no more than what must be sent.
+void Peer::check_stall() {
+    const bool stalled = writing_ && writes_ == writes_at_tick_;
+    writes_at_tick_ = writes_;
+    if (!writing_) sending_ = {};
+    if (!stalled) return;
+    for (amqp::Link* const link : links_) static_cast<PeerLink&>(*link->user).on_stall();
 }
 
 // G-A4: a link whose token ended, or whose key was removed, does not outlive it.

@@ -117,6 +117,7 @@ private:
     void keep_alive_at(Instant when);
     void check_claims();
     void check_idle(Instant now);
+    void check_stall();
 
     void attach_node(amqp::Link& link, const Address& address);
     void attach_ingest(amqp::Link& link, const Address& address);
@@ -143,6 +144,8 @@ private:
     std::uint32_t small_reads_ = 0;  // in a row
     amqp::Buffer sending_;
     bool writing_ = false;
+    std::uint64_t writes_ = 0;          // begun
+    std::uint64_t writes_at_tick_ = 0;  // of those, at the last tick
     bool reading_ = false;
     bool flush_posted_ = false;
     bool opened_ = false;

@@ -19,6 +19,15 @@ void PartitionReader::advance(const commitlog::ReadOutcome& outcome) {
     if (const auto log = partition_->log(); log.ok()) (*log)->advance(cursor_, outcome);
 }
 
+bool PartitionReader::rewind(SequenceNumber sequence) {
+    if (reason_ || wait_) return false;
+    const auto log = partition_->log();
+    if (!log.ok()) return false;
+    auto cursor = (*log)->seek(Position::at_sequence(sequence.value));
+    if (cursor.ok()) cursor_ = std::move(*cursor);
+    return cursor.ok();
+}
+
 void PartitionReader::wait(Task task) {
     if (reason_) return;
     EK_CHECK(!wait_, "a reader waits once at a time");

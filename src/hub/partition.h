@@ -28,6 +28,8 @@ public:
     // As Log::read. Fails with what ended the reader, once it has ended.
     Result<commitlog::ReadStep> read(std::size_t bytes_max);
     void advance(const commitlog::ReadOutcome& outcome);
+    // Goes back to an event that was read before. False if it cannot.
+    bool rewind(SequenceNumber sequence);
     // Runs `task` once when there is something to read; not any more after end. One at a time.
     void wait(Task task);
     void cancel_wait();

@@ -61,6 +61,24 @@ TEST(PartitionReader, is_refused_beyond_the_last_event) {
     EXPECT_EQ(world.partition().reader_count(), 0u);
 }
 
+TEST(PartitionReader, goes_back_to_an_event_that_it_has_read) {
+    World world;
+    const auto reader = world.reader();
+    ASSERT_EQ(*read_on(*reader), (Bodies{"0", "1", "2"}));
+
+    EXPECT_TRUE(reader->rewind({1}));
+
+    EXPECT_EQ(*read_on(*reader), (Bodies{"1", "2"}));
+}
+
+TEST(PartitionReader, does_not_go_back_once_it_was_displaced) {
+    World world;
+    const auto reader = world.reader();
+    const auto other = world.reader(Position::earliest(), 1);
+
+    EXPECT_FALSE(reader->rewind({0}));
+}
+
 TEST(PartitionReader, is_woken_once_when_something_comes) {
     World world;
     const auto reader = world.reader(Position::latest());
