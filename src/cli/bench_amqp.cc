@@ -137,6 +137,10 @@ public:
                           bench_slow_consumers(folder_, options_.slow_links, options_.seconds));
             lines.push_back(line);
         }
+        if (wanted("floods")) {
+            EK_TRY_ASSIGN(const auto line, bench_floods(folder_));
+            lines.push_back(line);
+        }
         return {};
     }
 

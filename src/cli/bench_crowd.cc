@@ -20,9 +20,18 @@ namespace {
 constexpr std::uint32_t without_end = 0x7fffffff;
 constexpr double memory_max_mib = 600;
 constexpr double slow_link_max_kib = 128;
+constexpr double flood_max_mib = 16;
+
+amqp::Buffer token_request(const BenchHub& hub) {
+    const SystemClock clock;
+    const WallTime expires{clock.wall().milliseconds + 3'600'000};
+    const std::string audience = "sb://127.0.0.1/" + hub.event_hub();
+    const Secret token(make_sas(audience, "bench", Secret(hub.key()), expires));
+    return client::encode_request(client::put_token(audience, token, expires), 1, "cbs");
+}
 
 // As SDKs do: two links to $cbs in one session, a token, its answer.
-Result<> show_token(BenchPeer& peer, const BenchHub& hub) {
+Result<amqp::Link*> show_token(BenchPeer& peer, const BenchHub& hub) {
     amqp::Attach to;
     to.name = "cbs-to";
     to.role = amqp::Role::sender;
@@ -36,10 +45,6 @@ Result<> show_token(BenchPeer& peer, const BenchHub& hub) {
     from.target = amqp::terminus(amqp::descriptor::target, "cbs");
     EK_TRY_ASSIGN(amqp::Link* const receiver, peer.attach(std::move(from), &sender->session()));
     receiver->grant(10);
-    const SystemClock clock;
-    const WallTime expires{clock.wall().milliseconds + 3'600'000};
-    const std::string audience = "sb://127.0.0.1/" + hub.event_hub();
-    const Secret token(make_sas(audience, "bench", Secret(hub.key()), expires));
     std::optional<bool> good;
     peer.delivered = [&](const amqp::Delivery& delivery) {
         const auto reply = client::decode_reply(delivery.bytes);
@@ -47,12 +52,12 @@ Result<> show_token(BenchPeer& peer, const BenchHub& hub) {
         receiver->settle(delivery.id, {amqp::DeliveryState::Kind::accepted, std::nullopt});
     };
     while (!sender->can_send()) EK_TRY(peer.step());
-    sender->send({}, client::encode_request(client::put_token(audience, token, expires), 1, "cbs"),
-                 0, true);
+    sender->send({}, token_request(hub), 0, true);
     while (!good) EK_TRY(peer.step());
     peer.delivered = {};
     if (!*good) return Error{ErrorCode::invalid_argument, "the hub refused the token"};
-    return peer.flush();
+    EK_TRY(peer.flush());
+    return sender;
 }
 
 double quantile(std::vector<double> values, double part) {
@@ -178,6 +183,74 @@ Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t 
                  {"hub_mib", resident},
                  {"ack_p99_ms", beside.p99_ms},
                  {"ack_p99_ms_alone", alone.p99_ms}};
+    return line;
+}
+
+namespace {
+
+enum class Flood { attaches, sessions, tokens };
+
+struct Flooded {
+    int frames = 0;       // until the hub had enough, or all
+    double worst_ms = 0;  // of a send on another connection
+    double mib = 0;       // that the hub grew by, at most
+};
+
+Result<Flooded> flood(Flood kind, const BenchHub& hub, BenchPeer& other,
+                      const std::vector<amqp::Link*>& senders) {
+    constexpr int frames_max = 100'000;
+    constexpr int frames_at_a_time = 500;
+    EK_TRY_ASSIGN(const auto peer, BenchPeer::connect(hub.port(), {.key = {}}));
+    EK_TRY_ASSIGN(amqp::Link* const cbs, show_token(*peer, hub));
+    const amqp::Buffer token = token_request(hub);
+    peer->delivered = [](const amqp::Delivery&) {};
+    const double before = hub.resident_mib();
+    amqp::Session* session = nullptr;
+    Flooded result;
+    bool ended = false;
+    while (result.frames < frames_max && !ended) {
+        for (int i = 0; i < frames_at_a_time && result.frames < frames_max; ++i, ++result.frames) {
+            if (kind == Flood::sessions) peer->connection().begin();
+            if (kind == Flood::tokens && !cbs->can_send()) break;  // the hub gives no more credit
+            if (kind == Flood::tokens) cbs->send({}, token, 0, true);
+            if (kind != Flood::attaches) continue;
+            amqp::Attach attach;
+            attach.name = std::to_string(result.frames);
+            attach.role = amqp::Role::sender;
+            attach.target = amqp::terminus(amqp::descriptor::target, hub.event_hub());
+            if (result.frames % 200 == 0) session = &peer->connection().begin();
+            peer->connection().attach(*session, std::move(attach));
+        }
+        ended = !peer->step().ok();
+        EK_TRY_ASSIGN(const auto sends, send_batches(other, senders, 0.001));
+        result.worst_ms = std::max(result.worst_ms, sends.p99_ms);
+        result.mib = std::max(result.mib, hub.resident_mib() - before);
+    }
+    return result;
+}
+
+}  // namespace
+
+Result<BenchLine> bench_floods(const std::string& folder) {
+    EK_TRY_ASSIGN(const auto place, TemporaryFolder::make(folder, "flood"));
+    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = place->path() + "/hub"}));
+    EK_TRY_ASSIGN(const auto other, BenchPeer::connect(hub->port(), {.key = hub->key()}));
+    EK_TRY_ASSIGN(amqp::Link* const link, other->attach_sender(hub->event_hub() + "/Partitions/0"));
+    const std::vector<amqp::Link*> senders = {link};
+    // Until the end of the partition in memory has its size.
+    EK_TRY(send_batches(*other, senders, 1));
+    EK_TRY_ASSIGN(const auto alone, send_batches(*other, senders, 1));
+    BenchLine line{"floods", 0, 0, "hub + 16 MiB at most, each", true, {}};
+    for (const auto& [kind, name] :
+         {std::pair{Flood::attaches, "attaches"}, std::pair{Flood::sessions, "sessions"},
+          std::pair{Flood::tokens, "tokens"}}) {
+        EK_TRY_ASSIGN(const auto flooded, flood(kind, *hub, *other, senders));
+        line.met = line.met && flooded.mib <= flood_max_mib;
+        line.more.emplace_back(fmt::format("{}_taken", name), flooded.frames);
+        line.more.emplace_back(fmt::format("{}_mib", name), flooded.mib);
+        line.more.emplace_back(fmt::format("{}_other_worst_ms", name), flooded.worst_ms);
+    }
+    line.more.emplace_back("ack_p99_ms_alone", alone.p99_ms);
     return line;
 }
 

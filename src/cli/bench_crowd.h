@@ -15,4 +15,8 @@ Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_
 Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
                                        double seconds);
 
+// Connections that attach, begin sessions or show tokens 100,000 times, one after the other, beside
+// one that sends.
+Result<BenchLine> bench_floods(const std::string& folder);
+
 }  // namespace evenkeel::cli

@@ -308,7 +308,8 @@ public:
     void on_open(const amqp::Open&) override { opened = true; }
     void on_attach(amqp::Link&) override {}
     void on_attached(amqp::Link& link) override {
-        auto& known = *links_.at(&link);
+        if (!links_.contains(&link)) return;
+        auto& known = *links_[&link];
         known.attached = true;
         known.answer = link.peer();
     }
