@@ -78,7 +78,7 @@ ExitCode bench_hub_child(const BenchHubOptions& options) {
     set_trace_level(TraceLevel::off);
     ServerOptions wanted;
     wanted.hub.directory = options.data;
-    wanted.amqp = {"127.0.0.1", 0};
+    wanted.amqp = {{"127.0.0.1", 0}};
     wanted.rules = {{"bench", "", door::Secret(*key), {}, {true, true, true}}};
     EventHubWish wish;
     wish.name = options.event_hub;
