@@ -1,6 +1,7 @@
 #include "client/arrival.h"
 
 #include <charconv>
+#include <cstring>
 
 #include <fmt/core.h>
 
@@ -52,6 +53,88 @@ std::optional<LastEnqueued> take_metric(ByteView map) {
     last.enqueued_time_ms = amqp::integer_in(map, "last_enqueued_time_utc").value_or(0);
     last.retrieved_ms = amqp::integer_in(map, "runtime_info_retrieval_time_utc").value_or(0);
     return last;
+}
+
+// A pass over bytes whose layout is known; once it meets another it stays failed.
+struct Pass {
+    ByteView rest;
+    bool is_failed = false;
+
+    ByteView take(std::size_t size) {
+        if (is_failed || rest.size() < size) {
+            is_failed = true;
+            return {};
+        }
+        const ByteView taken = rest.first(size);
+        rest = rest.subspan(size);
+        return taken;
+    }
+    std::uint8_t byte() {
+        const ByteView taken = take(1);
+        return taken.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(taken[0]);
+    }
+    std::size_t length(std::size_t width) {
+        std::size_t value = 0;
+        for (std::size_t i = 0; i < width; ++i) value = value << 8 | byte();
+        return value;
+    }
+    std::string_view short_text(std::uint8_t code) {
+        if (byte() != code) is_failed = true;
+        return as_text(take(byte()));
+    }
+    // A long or a timestamp, of eight bytes or the short form of a long.
+    std::int64_t number(std::uint8_t code) {
+        const std::uint8_t format = byte();
+        if (format == amqp::code::small_long) return static_cast<std::int8_t>(byte());
+        if (format != code) is_failed = true;
+        const ByteView taken = take(8);
+        return is_failed ? 0
+                         : static_cast<std::int64_t>(
+                               __builtin_bswap64(load<std::uint64_t>(taken.data())));
+    }
+};
+
+// What our hub sends, and Azure's: one map of annotations in front, with the types and sizes that
+// they always have. Four times as fast as reading whatever AMQP allows. None: it is another layout.
+std::optional<Arrival> decode_usual(ByteView message) {
+    constexpr std::uint8_t begin[] = {amqp::code::described, 0x53, 0x72};
+    Pass pass{message};
+    const ByteView opening = pass.take(sizeof begin);
+    if (opening.empty() || std::memcmp(opening.data(), begin, sizeof begin) != 0) return {};
+    const std::uint8_t format = pass.byte();
+    if (format != amqp::code::map8 && format != amqp::code::map32) return {};
+    const std::size_t width = format == amqp::code::map8 ? 1 : 4;
+    const std::size_t size = pass.length(width);
+    Pass map{pass.take(size)};
+    std::size_t pairs = map.length(width) / 2;
+    Arrival arrival;
+    arrival.event.sections = message;
+    bool has_time = false;
+    for (; pairs > 0 && !map.is_failed; --pairs) {
+        const std::string_view key = map.short_text(amqp::code::symbol8);
+        if (key == "x-opt-sequence-number") {
+            arrival.event.sequence_number = map.number(amqp::code::long_);
+        } else if (key == "x-opt-offset") {
+            arrival.event.offset = offset_of(map.short_text(amqp::code::string8));
+        } else if (key == "x-opt-enqueued-time") {
+            arrival.event.enqueued_time_ms = map.number(amqp::code::timestamp);
+            has_time = true;
+        } else if (key == "x-opt-partition-key") {
+            arrival.event.partition_key = map.short_text(amqp::code::string8);
+        } else {
+            return {};
+        }
+    }
+    if (pass.is_failed || map.is_failed || !map.rest.empty() || !has_time ||
+        arrival.event.sequence_number < 0) {
+        return {};
+    }
+    ByteView rest = pass.rest;
+    if (!rest.empty()) {
+        const auto section = amqp::next_section(rest);
+        if (!section.ok() || section->kind < descriptor::properties) return {};
+    }
+    return arrival;
 }
 
 }  // namespace
@@ -116,6 +199,7 @@ amqp::Buffer reader_properties(const RemoteReaderOptions& options) {
 }
 
 Result<Arrival> decode_arrival(ByteView message) {
+    if (auto usual = decode_usual(message)) return std::move(*usual);
     Arrival arrival;
     arrival.event.sections = message;
     bool has_time = false;

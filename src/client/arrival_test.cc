@@ -64,6 +64,55 @@ TEST(Arrival, tells_number_offset_time_key_and_end_of_the_partition) {
     EXPECT_EQ(arrival.last_enqueued->retrieved_ms, 78);
 }
 
+// As our hub sends it: nothing but message annotations, then the event's own sections.
+Buffer sent_by_hub(bool has_more = false) {
+    Buffer message;
+    Encoder encoder(message);
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::message_annotations));
+    const auto map = encoder.begin_map();
+    encoder.symbol("x-opt-sequence-number");
+    encoder.long_(700'000'000'000);
+    encoder.symbol("x-opt-offset");
+    encoder.string("640");
+    encoder.symbol("x-opt-enqueued-time");
+    encoder.timestamp(1'790'000'000'000);
+    encoder.symbol("x-opt-partition-key");
+    encoder.string("home-17");
+    if (has_more) {
+        encoder.symbol("x-mine");
+        encoder.string("anything");
+    }
+    encoder.end(map, has_more ? 10 : 8);
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::data));
+    encoder.binary(as_bytes("body"));
+    return message;
+}
+
+TEST(Arrival, reads_the_usual_layout_as_it_reads_any_other) {
+    for (const bool has_more : {false, true}) {
+        const Buffer message = sent_by_hub(has_more);
+
+        const auto arrival = decode_arrival(message).value();
+
+        EXPECT_EQ(arrival.event.sequence_number, 700'000'000'000);
+        EXPECT_EQ(arrival.event.offset, 640);
+        EXPECT_EQ(arrival.event.enqueued_time_ms, 1'790'000'000'000);
+        EXPECT_EQ(arrival.event.partition_key, "home-17");
+        EXPECT_EQ(arrival.event.sections.size(), message.size());
+    }
+}
+
+TEST(Arrival, reads_no_further_than_the_bytes_that_came) {
+    const Buffer message = sent_by_hub();
+    for (std::size_t size = 0; size < message.size(); ++size) {
+        const Buffer cut(message.begin(), message.begin() + static_cast<std::ptrdiff_t>(size));
+        const auto arrival = decode_arrival(cut);
+        if (!arrival.ok()) continue;
+        EXPECT_EQ(arrival->event.partition_key, "home-17") << "cut between two sections";
+        EXPECT_EQ(arrival->event.sections.size(), size);
+    }
+}
+
 TEST(Arrival, does_without_an_offset_that_is_no_number) {
     EXPECT_EQ(decode_arrival(delivered({.offset = "2:640:7"})).value().event.offset, -1);
 }
