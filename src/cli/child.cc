@@ -23,7 +23,7 @@ constexpr std::size_t read_bytes = std::size_t{64} << 10;
 
 }  // namespace
 
-Result<Child> Child::start(const std::vector<std::string>& arguments) {
+Result<Child> Child::start(const std::vector<std::string>& arguments, const std::string& program) {
     // A pair of sockets for its stdin: saying something to a child that has ended is an error
     // then, not a signal.
     int in[2];
@@ -53,7 +53,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments) {
     posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK);
     pid_t process = -1;
     const int failed =
-        posix_spawn(&process, "/proc/self/exe", &actions, &attributes, raw.data(), environ);
+        posix_spawn(&process, program.c_str(), &actions, &attributes, raw.data(), environ);
     posix_spawnattr_destroy(&attributes);
     posix_spawn_file_actions_destroy(&actions);
     close(in[1]);
@@ -145,6 +145,11 @@ std::optional<std::string> next_word() {
         if (letter == '\n') return word;
         word += static_cast<char>(letter);
     }
+}
+
+bool has_word(std::chrono::milliseconds wait) {
+    pollfd input{STDIN_FILENO, POLLIN, 0};
+    return poll(&input, 1, static_cast<int>(wait.count())) > 0;
 }
 
 }  // namespace evenkeel::cli

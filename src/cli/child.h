@@ -6,6 +6,7 @@
 // Threads: one at a time, but for say() and close_input(), which may come from another one.
 #pragma once
 
+#include <chrono>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -19,7 +20,8 @@ namespace evenkeel::cli {
 
 class Child {
 public:
-    static Result<Child> start(const std::vector<std::string>& arguments);
+    static Result<Child> start(const std::vector<std::string>& arguments,
+                               const std::string& program = "/proc/self/exe");
     Child(Child&& other) noexcept;
     Child& operator=(Child&&) = delete;
     // Kills it if it still runs, and waits for it.
@@ -56,5 +58,7 @@ private:
 void live_with_parent();
 // The parent's next line on our stdin; none when it has closed it or is gone. Blocks.
 std::optional<std::string> next_word();
+// True once there is a line on our stdin, or it has ended; false after `wait`.
+bool has_word(std::chrono::milliseconds wait);
 
 }  // namespace evenkeel::cli

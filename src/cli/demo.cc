@@ -12,6 +12,7 @@
 #include "base/random.h"
 #include "cli/demo_cast.h"
 #include "cli/demo_checker.h"
+#include "cli/demo_script.h"
 #include "cli/demo_view.h"
 #include "cli/interrupt.h"
 #include "cli/server.h"
@@ -29,9 +30,13 @@ constexpr Duration purge_interval = std::chrono::seconds(5);
 // Behind what was read, when old events are removed.
 constexpr std::int64_t kept_events = 10'000;
 
-constexpr std::uint32_t reader_processes = 2;
+constexpr std::uint64_t checkpoint_events = 500;
+constexpr std::size_t handler_events_max = 256;
 // Without an event for this long, what is still missing at the end is lost.
 constexpr Duration patience = std::chrono::seconds(5);
+
+// As the checker knows it; not among the processors.
+constexpr std::uint32_t producer_process = 1000;
 
 struct Failure {
     std::string what;
@@ -42,7 +47,10 @@ struct Failure {
 class Demo {
 public:
     Demo(const DemoOptions& options, Interrupt& interrupt)
-        : options_(options), interrupt_(interrupt), run_(random_number()) {}
+        : options_(options),
+          interrupt_(interrupt),
+          run_(random_number()),
+          script_(script_for(options.duration)) {}
     ~Demo() {
         cast_.reset();
         server_.reset();
@@ -63,12 +71,14 @@ private:
     Result<> open_hub(const std::string& directory);
     Result<> look_at_partitions();
     Result<std::vector<std::int64_t>> last_sequences();
-    Result<> start_readers();
+    Result<> start_processor();
     Result<> start_producers();
     bool wait_until_ready(std::size_t member);
     void show_until_the_end();
+    void play(Instant now);
+    void say(const std::string& text);
     void stop_producers();
-    void finish_readers();
+    void finish_processors();
     void purge_what_was_read();
 
     const DemoOptions options_;
@@ -81,8 +91,17 @@ private:
     std::string connection_;
     std::unique_ptr<DemoChecker> checker_;
     std::unique_ptr<DemoCast> cast_;
-    std::vector<std::size_t> readers_;  // of the cast
+    std::vector<std::int64_t> last_before_;
+    std::unique_ptr<TemporaryFolder> progress_;
+    std::string store_;
+    DemoScript script_;
+    std::unique_ptr<DemoView> view_;
+    std::vector<std::size_t> processors_;  // of the cast
     std::optional<std::size_t> producer_;
+    std::optional<std::size_t> killed_;
+    Instant killed_time_;
+    std::vector<std::size_t> orphans_;  // the partitions that it had
+    bool taken_over_ = false;
     Duration ran_{};
 };
 
@@ -119,8 +138,19 @@ std::optional<Failure> Demo::open() {
                        "another name with --hub"};
     }
     cast_ = std::make_unique<DemoCast>(*checker_, connection_);
-    if (const auto result = start_readers(); !result.ok()) {
-        return Failure{"cannot start a process of our own", result.error(), ""};
+    store_ = options_.store;
+    if (store_.empty()) {
+        auto folder = TemporaryFolder::make({}, "demo-progress");
+        if (!folder.ok()) {
+            return Failure{"cannot make a temporary folder", folder.error(), "set TMPDIR"};
+        }
+        progress_ = std::move(*folder);
+        store_ = "sqlite:" + progress_->path() + "/progress.db";
+    }
+    for (int i = 0; i < 2; ++i) {
+        if (const auto result = start_processor(); !result.ok()) {
+            return Failure{"cannot start a process of our own", result.error(), ""};
+        }
     }
     fmt::print(stderr,
                "Evenkeel {}   hub ready in {:.0f} ms on 127.0.0.1:{}   event hub '{}', {} "
@@ -166,8 +196,8 @@ Result<> Demo::look_at_partitions() {
         fmt::print(stderr, "event hub '{}' has {} partitions already; all of them are used\n",
                    options_.event_hub, partitions_);
     }
-    EK_TRY_ASSIGN(const auto last_before, last_sequences());
-    checker_ = std::make_unique<DemoChecker>(options_.producers, last_before);
+    EK_TRY_ASSIGN(last_before_, last_sequences());
+    checker_ = std::make_unique<DemoChecker>(options_.producers, last_before_);
     return {};
 }
 
@@ -188,18 +218,24 @@ Result<std::vector<std::int64_t>> Demo::last_sequences() {
     return last;
 }
 
-Result<> Demo::start_readers() {
-    const std::uint32_t processes = std::min(reader_processes, partitions_);
-    for (std::uint32_t i = 0; i < processes; ++i) {
-        std::vector<std::string> arguments = {"demo-reader", "--hub=" + options_.event_hub,
-                                              fmt::format("--run={}", run_),
-                                              fmt::format("--producers={}", options_.producers)};
-        for (std::uint32_t partition = i; partition < partitions_; partition += processes) {
-            arguments.push_back(fmt::format("--partition={}", partition));
-        }
-        EK_TRY_ASSIGN(const auto member, cast_->start(arguments));
-        readers_.push_back(member);
+Result<> Demo::start_processor() {
+    std::vector<std::string> arguments = {
+        "process",
+        options_.event_hub,
+        "--group=$Default",
+        "--store=" + store_,
+        fmt::format("--id={:016x}-{}", run_, processor_name(static_cast<int>(processors_.size()))),
+        fmt::format("--profile={}", script_.is_fast ? "fast" : "standard"),
+        fmt::format("--checkpoint-every={}", checkpoint_events),
+        fmt::format("--batch={}", handler_events_max),
+        fmt::format("--demo-run={}", run_),
+        fmt::format("--demo-producers={}", options_.producers)};
+    for (std::uint32_t i = 0; i < partitions_; ++i) {
+        arguments.push_back(fmt::format("--start-of={}:{}", i, last_before_[i]));
     }
+    EK_TRY_ASSIGN(const auto member,
+                  cast_->start(arguments, static_cast<std::uint32_t>(processors_.size())));
+    processors_.push_back(member);
     return {};
 }
 
@@ -210,7 +246,8 @@ Result<> Demo::start_producers() {
                                            fmt::format("--producers={}", options_.producers),
                                            fmt::format("--event-bytes={}", options_.event_bytes),
                                            fmt::format("--batch={}", options_.batch_events),
-                                           fmt::format("--rate={}", options_.rate)}));
+                                           fmt::format("--rate={}", options_.rate)},
+                                          producer_process));
     return {};
 }
 
@@ -223,21 +260,22 @@ bool Demo::wait_until_ready(std::size_t member) {
 }
 
 void Demo::run() {
-    // The readers begin at the end, so they come first.
     bool ready = true;
-    for (const auto reader : readers_) ready = ready && wait_until_ready(reader);
+    for (const auto processor : processors_) ready = ready && wait_until_ready(processor);
     if (ready) {
         if (const auto started = start_producers(); !started.ok()) cast_->fail(started.error());
     }
     if (producer_ && wait_until_ready(*producer_)) show_until_the_end();
     stop_producers();
-    finish_readers();
+    finish_processors();
     cast_->finish();
 }
 
 void Demo::show_until_the_end() {
     const Instant start = clock_.now();
-    DemoView view(checker_->traffic(), options_.duration, start);
+    view_ = std::make_unique<DemoView>(checker_->traffic(), options_.duration, start);
+    say(fmt::format("two processors, {} and {}, share {} partitions", processor_name(0),
+                    processor_name(1), partitions_));
     Instant purged = start;
     while (!checker_->traffic().failed) {
         Duration left = look_interval;
@@ -247,7 +285,8 @@ void Demo::show_until_the_end() {
         }
         if (interrupt_.wait(left)) break;
         const Instant now = clock_.now();
-        view.show(now);
+        play(now);
+        view_->show(now);
         if (temporary_ && now - purged > purge_interval) {
             purge_what_was_read();
             purged = now;
@@ -255,9 +294,48 @@ void Demo::show_until_the_end() {
     }
     stop_producers();
     ran_ = clock_.now() - start;
-    view.finish(clock_.now(), interrupt_.requested()
-                                  ? "interrupted; reading what was acknowledged ..."
-                                  : "reading what was acknowledged ...");
+    view_->finish(clock_.now(), interrupt_.requested()
+                                    ? "interrupted; handling what was acknowledged ..."
+                                    : "handling what was acknowledged ...");
+}
+
+void Demo::say(const std::string& text) {
+    view_->say(clock_.now(), text);
+}
+
+// Whatever the script has for this moment.
+void Demo::play(Instant now) {
+    const Duration ran = now - view_->start();
+    const auto& partitions = checker_->traffic().partitions;
+    if (script_.kill_at && !killed_ && ran >= *script_.kill_at) {
+        killed_ = processors_[1];
+        for (std::size_t i = 0; i < partitions.size(); ++i) {
+            if (partitions[i].owner == 1) orphans_.push_back(i);
+        }
+        cast_->kill(*killed_);
+        killed_time_ = now;
+        say(fmt::format("{} is killed with SIGKILL; it had {} partitions", processor_name(1),
+                        orphans_.size()));
+    }
+    if (killed_ && !taken_over_) {
+        const bool all = std::all_of(orphans_.begin(), orphans_.end(),
+                                     [&](std::size_t i) { return partitions[i].owner != 1; });
+        if (all) {
+            taken_over_ = true;
+            say(fmt::format("{} has taken over all of them, {:.1f} s after the kill",
+                            processor_name(0),
+                            std::chrono::duration<double>(now - killed_time_).count()));
+        }
+    }
+    if (script_.scale_at && processors_.size() == 2 && taken_over_ && ran >= *script_.scale_at) {
+        for (int i = 0; i < 2; ++i) {
+            if (const auto started = start_processor(); !started.ok()) {
+                return cast_->fail(started.error());
+            }
+        }
+        say(fmt::format("{} and {} start; partitions are handed over to them", processor_name(2),
+                        processor_name(3)));
+    }
 }
 
 void Demo::stop_producers() {
@@ -266,8 +344,8 @@ void Demo::stop_producers() {
     while (!cast_->is_gone(*producer_)) interrupt_.wait(short_look);
 }
 
-// Until all that is stored was read, or nothing more comes.
-void Demo::finish_readers() {
+// Until all that is stored was handled, or nothing more comes.
+void Demo::finish_processors() {
     const auto last = last_sequences();
     Instant last_event = clock_.now();
     std::uint64_t read_before = 0;
@@ -290,7 +368,9 @@ void Demo::finish_readers() {
         }
         interrupt_.wait(short_look);
     }
-    for (const auto reader : readers_) cast_->stop(reader);
+    for (const auto processor : processors_) {
+        if (processor != killed_) cast_->stop(processor);
+    }
 }
 
 // A temporary folder need not grow for ever: what every reader has behind it may go.
@@ -311,6 +391,10 @@ void Demo::purge_what_was_read() {
 Verdict Demo::judge() const {
     Verdict verdict;
     checker_->judge(verdict);
+    verdict.expects_failover = killed_.has_value() && !orphans_.empty();
+    // Progress is stored every so many events or once a second; a batch may be under way.
+    verdict.repeated_max = orphans_.size() * (checkpoint_events + 2 * handler_events_max +
+                                              options_.rate / partitions_);
     verdict.seconds = std::chrono::duration<double>(ran_).count();
     verdict.producers = options_.producers;
     verdict.event_bytes = options_.event_bytes;

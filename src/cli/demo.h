@@ -1,11 +1,12 @@
-// `evenkeel demo`: a stream of numbered events through a hub, by AMQP between processes, and a
-// verdict on what came out of it.
+// `evenkeel demo`: a stream of numbered events through a hub to event processors, by AMQP between
+// processes, and a verdict on what came out of it. Three pictures, one after the other:
 //
-//   this process:  hub with its listeners on loopback, view, checker
-//   demo-producer: producers, each with a connection ──AMQP──▶ hub ──AMQP──▶ demo-reader, twice
-//        └── what was acknowledged ────────────┬──────────────── what was read ──┘
-//                                              ▼
-//                                      checker: verdict
+//   1 normal     producer ──AMQP──▶ hub ──AMQP──▶ 2 x `evenkeel process`, even shares
+//   2 failover   one of them is killed; the other takes its partitions and goes on behind their
+//                checkpoints
+//   3 scale-out  two more start; partitions are handed over, and no event repeats
+//
+//   what was acknowledged ──▶ checker: verdict ◀── what was handled, under which epoch
 #pragma once
 
 #include <cstdint>
@@ -21,12 +22,13 @@ struct DemoOptions {
     std::optional<Duration> duration;  // none: until Ctrl-C
     std::string data;                  // empty: a temporary folder
     std::string event_hub = "demo";
-    std::uint32_t partitions = 8;
+    std::uint32_t partitions = 4;
     std::uint32_t producers = 4;
     std::size_t event_bytes = 256;
     std::size_t batch_events = 100;
-    std::uint64_t rate = 100'000;  // events a second of all producers together; 0: no limit
-    std::string json_file;         // empty: none; "-": stdout
+    std::uint64_t rate = 50'000;  // events a second of all producers together; 0: no limit
+    std::string json_file;        // empty: none; "-": stdout
+    std::string store;            // of checkpoints; empty: a file beside the hub's data
 };
 
 ExitCode demo(const DemoOptions& options);

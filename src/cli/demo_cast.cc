@@ -4,8 +4,11 @@
 
 namespace evenkeel::cli {
 
-DemoCast::DemoCast(DemoChecker& checker, std::string connection)
-    : checker_(checker), connection_(std::move(connection)), judge_("judge") {}
+DemoCast::DemoCast(DemoChecker& checker, std::string connection, std::string program)
+    : checker_(checker),
+      connection_(std::move(connection)),
+      program_(std::move(program)),
+      judge_("judge") {}
 
 DemoCast::~DemoCast() {
     for (auto& member : members_) {
@@ -15,12 +18,13 @@ DemoCast::~DemoCast() {
     finish();
 }
 
-Result<std::size_t> DemoCast::start(const std::vector<std::string>& arguments) {
-    EK_TRY_ASSIGN(auto child, Child::start(arguments));
+Result<std::size_t> DemoCast::start(const std::vector<std::string>& arguments,
+                                    std::uint32_t process) {
+    EK_TRY_ASSIGN(auto child, Child::start(arguments, program_));
     if (!child.say(connection_)) {
         return Error{ErrorCode::unavailable, "a process of our own ended at once"};
     }
-    Member& member = members_.emplace_back(std::move(child));
+    Member& member = members_.emplace_back(std::move(child), process);
     member.listener.post([this, &member] { listen(member); });
     return members_.size() - 1;
 }
@@ -28,6 +32,13 @@ Result<std::size_t> DemoCast::start(const std::vector<std::string>& arguments) {
 void DemoCast::stop(std::size_t member) {
     members_[member].stopping = true;
     members_[member].child.close_input();
+}
+
+void DemoCast::kill(std::size_t member) {
+    members_[member].stopping = true;
+    const std::int64_t now = SystemClock().wall().milliseconds;
+    members_[member].child.end();
+    io::system::run_and_wait(judge_, [&] { checker_.killed(members_[member].process, now); });
 }
 
 void DemoCast::fail(const Error& error) {
@@ -51,8 +62,8 @@ void DemoCast::listen(Member& member) {
             if (report->kind == DemoReport::Kind::ready) member.ready = true;
             reports.push_back(std::move(*report));
         }
-        io::system::run_and_wait(judge_, [this, &reports] {
-            for (const auto& report : reports) checker_.take(report);
+        io::system::run_and_wait(judge_, [this, &reports, &member] {
+            for (const auto& report : reports) checker_.take(report, member.process);
         });
     }
     if (!member.stopping) fail({ErrorCode::unavailable, "a process of the demo ended early"});

@@ -21,19 +21,22 @@ class DemoCast {
 public:
     // Each process gets `connection` as its first line: it holds a key, which arguments would show
     // to everybody on the machine.
-    DemoCast(DemoChecker& checker, std::string connection);
+    DemoCast(DemoChecker& checker, std::string connection, std::string program = "/proc/self/exe");
     // Kills whoever is still there.
     ~DemoCast();
     DemoCast(const DemoCast&) = delete;
     DemoCast& operator=(const DemoCast&) = delete;
 
-    // Returns its number.
-    Result<std::size_t> start(const std::vector<std::string>& arguments);
+    // Returns its place in the cast. The checker knows it as `process`.
+    Result<std::size_t> start(const std::vector<std::string>& arguments, std::uint32_t process);
     bool is_ready(std::size_t member) const { return members_[member].ready; }
     // Its stdout has ended.
     bool is_gone(std::size_t member) const { return members_[member].gone; }
     // Asks it to end; it may still tell what is under way.
     void stop(std::size_t member);
+    pid_t id(std::size_t member) const { return members_[member].child.id(); }
+    // With SIGKILL: it has no time to say or store anything.
+    void kill(std::size_t member);
     // The demo cannot go on.
     void fail(const Error& error);
     // Hears whoever is stopped to the end. All must be stopped or gone.
@@ -41,7 +44,9 @@ public:
 
 private:
     struct Member {
-        explicit Member(Child started) : child(std::move(started)), listener("hear") {}
+        Member(Child started, std::uint32_t known_as)
+            : process(known_as), child(std::move(started)), listener("hear") {}
+        const std::uint32_t process;
         Child child;
         std::atomic<bool> ready{false};
         std::atomic<bool> gone{false};
@@ -53,6 +58,7 @@ private:
 
     DemoChecker& checker_;
     const std::string connection_;
+    const std::string program_;
     io::system::WorkerThread judge_;  // the checker's
     std::deque<Member> members_;
 };

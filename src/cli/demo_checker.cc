@@ -1,5 +1,7 @@
 #include "cli/demo_checker.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 namespace evenkeel::cli {
@@ -8,8 +10,7 @@ DemoChecker::DemoChecker(std::uint32_t producers, const std::vector<std::int64_t
     : traffic_(static_cast<std::uint32_t>(last_before.size())), partitions_(last_before.size()) {
     for (std::size_t i = 0; i < last_before.size(); ++i) {
         Partition& partition = partitions_[i];
-        partition.next_sequence = last_before[i] + 1;
-        partition.next_number.resize(producers);
+        partition.begin = last_before[i] + 1;
         partition.acknowledged.resize(producers);
         partition.read.resize(producers);
         traffic_.partitions[i].read_up_to = last_before[i];
@@ -21,7 +22,11 @@ void DemoChecker::fail(const Error& error) {
     traffic_.failed = true;
 }
 
-void DemoChecker::take(const DemoReport& report) {
+void DemoChecker::killed(std::uint32_t process, std::int64_t at_ms) {
+    handled_.killed(process, at_ms);
+}
+
+void DemoChecker::take(const DemoReport& report, std::uint32_t process) {
     using Kind = DemoReport::Kind;
     if (report.kind == Kind::failed) return fail(report.error);
     if (report.kind == Kind::trouble) {
@@ -44,27 +49,48 @@ void DemoChecker::take(const DemoReport& report) {
             break;
         case Kind::foreign:
             ++partition.wrong_content;
-            partition.next_sequence = report.sequence + 1;
-            traffic.read_up_to = report.sequence;
+            reign(partition, report).next_sequence = report.sequence + 1;
+            traffic.read_up_to = std::max(traffic.read_up_to.load(), report.sequence);
             break;
-        case Kind::read: take_read(report); break;
+        case Kind::read: take_read(report, process); break;
+        case Kind::checkpoint:
+            traffic.checkpoint = std::max(traffic.checkpoint.load(), report.sequence);
+            break;
         default: break;
     }
 }
 
+// Where an owner begins is judged by what its predecessors did, not here.
+DemoChecker::Reign& DemoChecker::reign(Partition& partition, const DemoReport& report) {
+    const auto [found, is_new] = partition.reigns.try_emplace(report.epoch);
+    if (is_new) {
+        const bool is_first = partition.reigns.size() == 1;
+        found->second.next_sequence = is_first ? partition.begin : report.sequence;
+        found->second.next_number.resize(partition.read.size());
+    }
+    return found->second;
+}
+
 // Inside a run all is dense; so only its first event can be out of order.
-void DemoChecker::take_read(const DemoReport& report) {
+void DemoChecker::take_read(const DemoReport& report, std::uint32_t process) {
     Partition& partition = partitions_[report.partition];
-    auto& next = partition.next_number[report.producer];
-    const bool in_order = report.sequence == partition.next_sequence && report.number >= next;
+    Reign& owner = reign(partition, report);
+    auto& next = owner.next_number[report.producer];
+    const bool in_order = report.sequence == owner.next_sequence && report.number >= next;
     if (!in_order) ++partition.out_of_order;
     next = report.number + report.count;
-    partition.next_sequence = report.sequence + static_cast<std::int64_t>(report.count);
+    owner.next_sequence = report.sequence + static_cast<std::int64_t>(report.count);
     const std::uint64_t added = partition.read[report.producer].add(report.number, report.count);
     partition.repeated += report.count - added;
+    handled_.add({process, report.partition, report.epoch, report.sequence, owner.next_sequence - 1,
+                  report.at_ms});
     PartitionTraffic& traffic = traffic_.partitions[report.partition];
-    traffic.read.add(report.count);
-    traffic.read_up_to = partition.next_sequence - 1;
+    traffic.read.add(added);
+    traffic.read_up_to = std::max(traffic.read_up_to.load(), owner.next_sequence - 1);
+    if (report.epoch >= traffic.epoch) {
+        traffic.epoch = report.epoch;
+        traffic.owner = static_cast<int>(process);
+    }
 }
 
 void DemoChecker::judge(Verdict& verdict) const {
@@ -84,6 +110,14 @@ void DemoChecker::judge(Verdict& verdict) const {
             verdict.lost += partition.acknowledged[producer].missing_in(partition.read[producer]);
         }
     }
+    const auto summary = handled_.summary();
+    verdict.out_of_order = std::max(verdict.out_of_order, summary.out_of_order);
+    verdict.repeated_at_crash = summary.repeated_at_crash;
+    verdict.repeated_at_handover = summary.repeated_at_handover;
+    verdict.handovers = summary.handovers;
+    verdict.past_fence = summary.past_fence;
+    verdict.failover_seconds = summary.failover_seconds;
+    verdict.handover_gap_seconds_max = summary.handover_gap_seconds_max;
     verdict.ack_p50_ms = Latencies::quantile(acknowledged_after, {}, 0.50);
     verdict.ack_p99_ms = Latencies::quantile(acknowledged_after, {}, 0.99);
     verdict.partitions = static_cast<std::uint32_t>(partitions_.size());

@@ -4,12 +4,14 @@
 // Threads: take() one; traffic() is counted for whoever watches; the rest once take() is over.
 #pragma once
 
+#include <map>
 #include <optional>
 #include <vector>
 
 #include "base/result.h"
 #include "cli/demo_report.h"
 #include "cli/demo_traffic.h"
+#include "cli/handled.h"
 #include "cli/number_set.h"
 #include "cli/verdict.h"
 
@@ -20,7 +22,10 @@ public:
     // `last_before`: the last sequence number of each partition before the run; -1 if none.
     DemoChecker(std::uint32_t producers, const std::vector<std::int64_t>& last_before);
 
-    void take(const DemoReport& report);
+    // From the process with that number.
+    void take(const DemoReport& report, std::uint32_t process = 0);
+    // That process was killed, and not told to stop.
+    void killed(std::uint32_t process, std::int64_t at_ms);
     const Traffic& traffic() const { return traffic_; }
     // A process cannot go on.
     void fail(const Error& error);
@@ -31,20 +36,27 @@ public:
     void judge(Verdict& verdict) const;
 
 private:
-    struct Partition {
+    // What one owner of a partition, under one epoch, has to get next.
+    struct Reign {
         std::int64_t next_sequence = 0;
         std::vector<std::uint64_t> next_number;  // by producer
-        std::vector<NumberSet> acknowledged;     // by producer
-        std::vector<NumberSet> read;             // by producer
+    };
+    struct Partition {
+        std::int64_t begin = 0;
+        std::map<std::int64_t, Reign> reigns;  // by epoch
+        std::vector<NumberSet> acknowledged;   // by producer
+        std::vector<NumberSet> read;           // by producer
         std::uint64_t out_of_order = 0;
         std::uint64_t repeated = 0;
         std::uint64_t wrong_content = 0;
     };
 
-    void take_read(const DemoReport& report);
+    void take_read(const DemoReport& report, std::uint32_t process);
+    Reign& reign(Partition& partition, const DemoReport& report);
 
     Traffic traffic_;
     std::vector<Partition> partitions_;
+    Handled handled_;
     std::optional<Error> failure_;
     std::optional<Error> trouble_;  // of a reader: events that could not be read
 };

@@ -11,8 +11,9 @@ namespace {
 
 using Kind = DemoReport::Kind;
 
-constexpr std::array<std::string_view, 9> words = {
-    "ready", "sent", "acknowledged", "refused", "read", "foreign", "trouble", "failed", "done"};
+constexpr std::array<std::string_view, 10> words = {"ready", "sent",      "acknowledged", "refused",
+                                                    "read",  "foreign",   "trouble",      "failed",
+                                                    "done",  "checkpoint"};
 
 bool has_error(Kind kind) {
     return kind == Kind::trouble || kind == Kind::failed;
@@ -35,8 +36,9 @@ std::string to_line(const DemoReport& report) {
         for (char& letter : detail) letter = letter == '\n' ? ' ' : letter;
         return fmt::format("{} {} {}\n", word, static_cast<int>(report.error.code), detail);
     }
-    return fmt::format("{} {} {} {} {} {} {}\n", word, report.partition, report.producer,
-                       report.number, report.count, report.sequence, report.took.count());
+    return fmt::format("{} {} {} {} {} {} {} {} {}\n", word, report.partition, report.producer,
+                       report.number, report.count, report.sequence, report.took.count(),
+                       report.epoch, report.at_ms);
 }
 
 Result<DemoReport> parse_demo_report(std::string_view line) {
@@ -58,7 +60,8 @@ Result<DemoReport> parse_demo_report(std::string_view line) {
     Duration::rep took = 0;
     const bool good = cut_number(line, report.partition) && cut_number(line, report.producer) &&
                       cut_number(line, report.number) && cut_number(line, report.count) &&
-                      cut_number(line, report.sequence) && cut_number(line, took);
+                      cut_number(line, report.sequence) && cut_number(line, took) &&
+                      cut_number(line, report.epoch) && cut_number(line, report.at_ms);
     if (!good || !line.empty()) return wrong;
     report.took = Duration(took);
     return report;

@@ -1,5 +1,5 @@
-// What the demo's processes tell the one that judges them, a line each on stdout: a word and six
-// numbers, or an error. Whatever handles events may be judged if it writes such lines.
+// What the demo's processes tell the one that judges them, a line each on stdout: a word and
+// eight numbers, or an error. Whatever handles events may be judged if it writes such lines.
 #pragma once
 
 #include <cstdint>
@@ -17,11 +17,13 @@ struct DemoReport {
         sent,          // partition, count
         acknowledged,  // producer, partition, number, count, took
         refused,       // partition, count, and an error was told before
-        read,          // partition, sequence, producer, number, count: a run without a gap
+        read,          // partition, sequence, producer, number, count: a run without a gap,
+                       // handled under that epoch at that time
         foreign,       // partition, sequence: an event that no producer of this run made
         trouble,       // error: what was refused, damaged, or is tried again
         failed,        // error: it cannot go on
         done,          // a producer: nothing is under way any more
+        checkpoint,    // partition, epoch, sequence: progress is stored up to there
     };
 
     Kind kind = Kind::ready;
@@ -31,13 +33,15 @@ struct DemoReport {
     std::uint64_t count = 0;
     std::int64_t sequence = 0;  // of the first event
     Duration took{};            // from send to acknowledgement
+    std::int64_t epoch = 0;
+    std::int64_t at_ms = 0;  // wall time
     Error error = {};
 };
 
 std::string to_line(const DemoReport& report);
 Result<DemoReport> parse_demo_report(std::string_view line);
 
-// To our stdout, at once. Threads: any.
+// To our stdout, at once and whole. Threads: any.
 void tell(const DemoReport& report);
 
 }  // namespace evenkeel::cli

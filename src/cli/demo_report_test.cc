@@ -23,7 +23,9 @@ TEST(DemoReport, is_the_same_behind_a_line) {
                                         .number = 1ull << 40,
                                         .count = 100,
                                         .sequence = -1,
-                                        .took = std::chrono::milliseconds(3)});
+                                        .took = std::chrono::milliseconds(3),
+                                        .epoch = 4,
+                                        .at_ms = 1'700'000'000'123});
 
     EXPECT_EQ(report.kind, Kind::acknowledged);
     EXPECT_EQ(report.partition, 7u);
@@ -32,6 +34,8 @@ TEST(DemoReport, is_the_same_behind_a_line) {
     EXPECT_EQ(report.count, 100u);
     EXPECT_EQ(report.sequence, -1);
     EXPECT_EQ(report.took, std::chrono::milliseconds(3));
+    EXPECT_EQ(report.epoch, 4);
+    EXPECT_EQ(report.at_ms, 1'700'000'000'123);
 }
 
 TEST(DemoReport, keeps_an_error_on_its_line) {
@@ -44,8 +48,9 @@ TEST(DemoReport, keeps_an_error_on_its_line) {
 }
 
 TEST(DemoReport, refuses_a_line_that_is_none) {
-    for (const char* line : {"", "hello", "read", "read 1 2 3", "read 1 2 3 4 5 6 7", "failed x",
-                             "read 99999999999 0 0 1 0 0"}) {
+    for (const char* line :
+         {"", "hello", "read", "read 1 2 3", "read 1 2 3 4 5 6", "read 1 2 3 4 5 6 7 8 9",
+          "failed x", "read 99999999999 0 0 1 0 0 0 0"}) {
         EXPECT_FALSE(parse_demo_report(line).ok()) << line;
     }
 }

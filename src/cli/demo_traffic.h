@@ -17,6 +17,9 @@ struct PartitionTraffic {
     Counter refused;
     Latencies acknowledged_after;
     std::atomic<std::int64_t> read_up_to{-1};  // sequence number of the last event read
+    std::atomic<std::int64_t> checkpoint{-1};  // up to where progress is stored
+    std::atomic<std::int64_t> epoch{0};
+    std::atomic<int> owner{-1};  // the number of the process that read last
 };
 
 struct Traffic {

@@ -27,6 +27,10 @@ std::int64_t whole_seconds(Duration duration) {
 
 }  // namespace
 
+std::string processor_name(int processor) {
+    return std::string(1, static_cast<char>('a' + processor));
+}
+
 DemoView::DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start)
     : traffic_(traffic),
       duration_(duration),
@@ -41,7 +45,22 @@ void DemoView::Snapshot::add(const PartitionTraffic& traffic) {
     durable += traffic.durable.value();
     sent += traffic.sent.value();
     refused += traffic.refused.value();
+    checkpoint = traffic.checkpoint;
+    read_up_to = traffic.read_up_to;
+    owner = traffic.owner;
     traffic.acknowledged_after.add_to(acknowledged_after);
+}
+
+void DemoView::say(Instant now, const std::string& text) {
+    const std::string line = fmt::format("{}  {}", minutes_text(whole_seconds(now - start_)), text);
+    if (!as_table_) {
+        fmt::print(stderr, "{}\n", line);
+        return;
+    }
+    // Over the table, which is drawn again below it.
+    if (lines_shown_ > 0) fmt::print(stderr, "\x1b[{}A", lines_shown_);
+    fmt::print(stderr, "{}\x1b[K\n\x1b[J", painted(terminal_, Paint::strong, line));
+    lines_shown_ = 0;
 }
 
 void DemoView::show(Instant now) {
@@ -80,19 +99,29 @@ std::vector<std::string> DemoView::row(const std::string& name, const Snapshot& 
             Latencies::quantile(now.acknowledged_after, before.acknowledged_after, part));
     };
     const std::uint64_t lag = now.durable > now.read ? now.durable - now.read : 0;
+    const bool is_sum = name == "all";
+    const auto position = [&](std::int64_t sequence) {
+        return is_sum         ? std::string()
+               : sequence < 0 ? "-"
+                              : with_commas(static_cast<std::uint64_t>(sequence));
+    };
+    std::string owner = now.owner < 0 ? "-" : processor_name(now.owner);
+    if (is_sum) owner.clear();
     return {name,
+            owner,
+            position(now.read_up_to),
+            position(now.checkpoint),
             rate(now.sent, before.sent, seconds),
-            with_commas(now.durable),
             rate(now.read, before.read, seconds),
             with_commas(lag),
-            quantile(0.5),
             quantile(0.99)};
 }
 
 void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time) {
     const double seconds = std::chrono::duration<double>(time - shown_).count();
-    Table table({"PARTITION", "SENT/s", "DURABLE", "READ/s", "LAG", "ACK p50", "ACK p99"},
-                column_width);
+    Table table(
+        {"PARTITION", "OWNER", "POSITION", "CHECKPOINT", "SENT/s", "DONE/s", "LAG", "ACK p99"},
+        column_width);
     // Only the sum where there is no room for all.
     if (static_cast<int>(now.size()) + rows_beside_partitions <= terminal_.rows) {
         for (std::size_t i = 0; i < now.size(); ++i) {
@@ -128,10 +157,12 @@ std::string DemoView::footer(const Snapshot& total, Instant time) const {
 void DemoView::show_line(const Snapshot& total, Instant time) {
     const double seconds = std::chrono::duration<double>(time - shown_).count();
     const auto cells = row("all", total, total_before_, seconds);
-    std::string text =
-        fmt::format("{}  sent {}/s  durable {}  read {}/s  lag {}  ack p50 {}  p99 {}",
-                    minutes_text(whole_seconds(time - start_)), cells[1], cells[2], cells[3],
-                    cells[4], cells[5], cells[6]);
+    std::string text = fmt::format("{}  sent {}/s  done {}/s  lag {}  ack p99 {}  owners ",
+                                   minutes_text(whole_seconds(time - start_)), cells[4], cells[5],
+                                   cells[6], cells[7]);
+    for (const auto& partition : traffic_.partitions) {
+        text += partition.owner < 0 ? "-" : processor_name(partition.owner);
+    }
     if (total.refused > 0) text += fmt::format("  refused {}", with_commas(total.refused));
     fmt::print(stderr, "{}\n", text);
 }

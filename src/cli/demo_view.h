@@ -12,11 +12,17 @@
 
 namespace evenkeel::cli {
 
+// "a" for processor 0, "b" and so on.
+std::string processor_name(int processor);
+
 class DemoView {
 public:
     // `duration` is how long the demo will run, if that is known.
     DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start);
 
+    Instant start() const { return start_; }
+    // Something has happened: told once, above the table.
+    void say(Instant now, const std::string& text);
     // When it is time again.
     void show(Instant now);
     // The last time; below it, one line that says what happens now.
@@ -28,6 +34,9 @@ private:
         std::uint64_t durable = 0;
         std::uint64_t read = 0;
         std::uint64_t refused = 0;
+        std::int64_t checkpoint = -1;
+        std::int64_t read_up_to = -1;
+        int owner = -1;
         Latencies::Buckets acknowledged_after{};
         void add(const PartitionTraffic& traffic);
     };

@@ -15,10 +15,10 @@
 #include "cli/completion.h"
 #include "cli/demo.h"
 #include "cli/demo_producer.h"
-#include "cli/demo_reader.h"
 #include "cli/dev.h"
 #include "cli/duration.h"
 #include "cli/exit_code.h"
+#include "cli/processor_commands.h"
 #include "cli/serve.h"
 #include "cli/spelling.h"
 
@@ -34,7 +34,9 @@ Examples:
   evenkeel hub create orders --partitions 8   an event hub more; 'hub ls' lists them
   evenkeel conn orders --test          a connection string for other programs, tried
   evenkeel check                       what is wrong, if something is
-  evenkeel demo --for 30s              send a stream through a hub, read it back, judge it
+  evenkeel process eh1 --exec ./handle an instance of an event processor; start as many as you like
+  evenkeel status eh1                  who owns which partition, and how far it is behind
+  evenkeel demo --for 30s              processors share a stream, one is killed, two more start
   evenkeel demo --data ./data --rate 0 as fast as it goes, and keep the data
   evenkeel checkpoint ls homes --store sqlite:progress.db    how far a group's processors are
   evenkeel bench log                   how fast the commit log is on this machine
@@ -50,7 +52,8 @@ Examples:
   evenkeel demo --for 10s --rate 0 --producers 8      as fast as it goes
   evenkeel demo --for 1m --data ./data --json v.json  keep the data, write the verdict as JSON
 
-The exit code is 0 only if every acknowledged event was read, once, in order, unchanged.)";
+The exit code is 0 only if every acknowledged event was handled, in order, unchanged, by one owner
+at a time, and none was handled twice but for what the checkpoint policy allows after the kill.)";
 
 constexpr const char* dev_examples = R"(
 Examples:
@@ -128,7 +131,6 @@ struct Commands {
     DemoOptions demo;
     std::string demo_for;
     DemoProducerOptions demo_producer;
-    DemoReaderOptions demo_reader;
     DevOptions dev;
     ClientCommands client;
     CheckpointCommands checkpoint;
@@ -145,9 +147,9 @@ struct Commands {
 
 void add_demo(CLI::App& app, Commands& commands) {
     auto& options = commands.demo;
-    auto* command = app.add_subcommand(
-        "demo",
-        "Send a stream of events through a hub by AMQP, read it back, and judge what came out");
+    auto* command = app.add_subcommand("demo",
+                                       "A stream through a hub to event processors: shares, a "
+                                       "take-over, hand-overs, and a verdict");
     command->footer(demo_examples);
     command->add_option("--for", commands.demo_for, "Stop after this time; without it, with Ctrl-C")
         ->check(a_duration);
@@ -175,6 +177,10 @@ void add_demo(CLI::App& app, Commands& commands) {
                      "Events a second of all producers together; 0: as fast as it goes")
         ->check(CLI::Range(0, 1'000'000'000))
         ->capture_default_str();
+    command
+        ->add_option("--store", options.store,
+                     "Checkpoint store of the processors; without it, a temporary file")
+        ->type_name("STORE");
     command->add_option("--json", options.json_file, "Write the verdict to this file; -: to stdout")
         ->type_name("FILE");
     command->callback([&commands] {
@@ -195,13 +201,6 @@ void add_demo_children(CLI::App& app, Commands& commands) {
     produce->add_option("--batch", producer.batch_events);
     produce->add_option("--rate", producer.rate);
     produce->callback([&] { commands.exit = demo_producer_child(commands.demo_producer); });
-    auto& reader = commands.demo_reader;
-    auto* read = app.add_subcommand("demo-reader")->group("");
-    read->add_option("--hub", reader.event_hub)->required();
-    read->add_option("--run", reader.run);
-    read->add_option("--producers", reader.producers);
-    read->add_option("--partition", reader.partitions)->take_all();
-    read->callback([&] { commands.exit = demo_reader_child(commands.demo_reader); });
 }
 
 void add_dev(CLI::App& app, Commands& commands) {
@@ -372,6 +371,7 @@ ExitCode run(int count, char** arguments) {
     commands.client.add_to(app, commands.exit);
     commands.checkpoint.add_to(app, commands.exit);
     add_serve(app, commands);
+    add_processor_commands(app, commands.exit);
     add_demo(app, commands);
     add_demo_children(app, commands);
     add_bench(app, commands);

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,14 @@ struct Verdict {
     std::uint64_t lost = 0;     // acknowledged and not read
     std::uint64_t out_of_order = 0;
     std::uint64_t repeated = 0;
+    std::uint64_t repeated_at_crash = 0;     // handled, but not yet stored as progress
+    std::uint64_t repeated_at_handover = 0;  // none may be
+    std::uint64_t handovers = 0;
+    std::uint64_t past_fence = 0;            // owners that went on after their successor had begun
+    std::optional<double> failover_seconds;  // none: nobody was killed, or not all came back
+    double handover_gap_seconds_max = 0;
+    bool expects_failover = false;   // a processor was killed
+    std::uint64_t repeated_max = 0;  // what the checkpoint policy allows at the crash
     std::uint64_t wrong_content = 0;
     std::uint64_t refused = 0;  // by the hub: not stored, so not lost
     double seconds = 0;
@@ -27,7 +36,9 @@ struct Verdict {
     bool interrupted = false;
 
     bool good() const {
-        return lost == 0 && out_of_order == 0 && repeated == 0 && wrong_content == 0;
+        return lost == 0 && out_of_order == 0 && wrong_content == 0 && past_fence == 0 &&
+               repeated_at_handover == 0 && repeated == repeated_at_crash &&
+               repeated_at_crash <= repeated_max && (!expects_failover || failover_seconds);
     }
     double events_per_second() const {
         return seconds > 0 ? static_cast<double>(durable) / seconds : 0;

@@ -177,9 +177,8 @@ void Coordinator::Core::set_partitions(std::uint32_t partitions) {
 
 bool Coordinator::Core::may_act(PartitionId partition) const {
     if (phase_ != Phase::running && phase_ != Phase::leaving) return false;
-    if (!options_.exclusive_source && !heartbeat_.lease().is_valid(loop_.clock().now())) {
-        return false;
-    }
+    const Instant now = loop_.clock().now();
+    if (!heartbeat_.lease().is_valid(now) && !is_attentive(now)) return false;
     return holdings_.may_act(partition);
 }
 
@@ -204,9 +203,31 @@ void Coordinator::Core::on_fenced(PartitionId partition) {
 }
 
 void Coordinator::Core::on_lapsed() {
-    // With exclusive readers they may go on: whoever takes over cuts them at the broker.
-    if (options_.exclusive_source || canary_lapse_keeps_holdings) return;
+    if (canary_lapse_keeps_holdings) return;
+    const Instant now = loop_.clock().now();
+    // With exclusive readers they may go on: whoever takes over cuts them at the broker. But we
+    // must have been there to hear of it: what a process that was stopped still has in memory may
+    // have been handled by another since.
+    if (options_.exclusive_source && now - heartbeat_.lease().until() <= attention_max) {
+        return attend();
+    }
     holdings_.unverify_all();
+}
+
+void Coordinator::Core::attend() {
+    attended_ = loop_.clock().now();
+    loop_.cancel(attention_timer_);
+    attention_timer_ = loop_.run_after(attention_max / 2, guarded([this] {
+                                           const Instant now = loop_.clock().now();
+                                           if (heartbeat_.lease().is_valid(now)) return;
+                                           if (!is_attentive(now)) return holdings_.unverify_all();
+                                           attend();
+                                       }));
+}
+
+bool Coordinator::Core::is_attentive(Instant now) const {
+    return options_.exclusive_source && attended_ >= heartbeat_.lease().until() &&
+           now - attended_ <= attention_max;
 }
 
 void Coordinator::Core::on_gained() {

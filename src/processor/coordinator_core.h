@@ -49,6 +49,10 @@ private:
     void entered(Result<> written);
     // End
     void on_lapsed();
+    // While the lease is over and the broker vouches for us: we look at the clock again and again,
+    // and see when we were stopped.
+    void attend();
+    bool is_attentive(Instant now) const;
     void on_gained();
     void on_taken(Error error);
     void give_up();
@@ -118,6 +122,9 @@ private:
     Duration probation_{0};
 
     io::TimerId round_timer_{};
+    static constexpr Duration attention_max = std::chrono::milliseconds(250);
+    io::TimerId attention_timer_{};
+    Instant attended_{};
     Instant round_at_;
     Instant round_ended_;
     bool is_scheduled_ = false;

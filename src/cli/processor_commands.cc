@@ -1,0 +1,138 @@
+#include "cli/processor_commands.h"
+
+#include <memory>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/duration.h"
+#include "cli/process.h"
+#include "cli/status.h"
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr const char* process_examples = R"(
+Examples:
+  evenkeel process eh1                                   print events, share with other instances
+  evenkeel process eh1 --group billing --exec './bill'   a batch as NDJSON on stdin; exit 0 = done
+  evenkeel process eh1 --exec './bill' --ack line        one process a partition; a line for each
+                                                         event it has done, "error ..." if it failed
+  evenkeel process eh1 -o json -n 100                    100 events, then store progress and stop
+
+Start it as often as you like, on one machine with the same --store: the instances share the
+partitions, take over from each other and go on behind the stored progress. Ctrl-C drains first.)";
+
+constexpr const char* status_examples = R"(
+Examples:
+  evenkeel status eh1                                    of the processors on this machine
+  evenkeel status eh1 --group billing --store sqlite:/var/lib/billing/progress.db
+  evenkeel status eh1 -o json | jq '.partitions[] | select(.lag_events > 1000)')";
+
+void add_remote(CLI::App& command, RemoteOptions& options) {
+    command.add_option("--connection", options.connection, "Connection string of the hub");
+    command.add_option("--ca", options.ca_file, "Certificates to trust, as PEM")->type_name("FILE");
+    command.add_option("--timeout", options.timeout, "Wait so long for the hub")
+        ->capture_default_str();
+}
+
+void add_process(CLI::App& app, ExitCode& exit) {
+    auto given = std::make_shared<ProcessOptions>();
+    auto ack = std::make_shared<std::string>("exit");
+    auto output = std::make_shared<std::string>("text");
+    auto interval = std::make_shared<std::string>();
+    ProcessOptions& options = *given;
+    auto* command =
+        app.add_subcommand("process", "Run an instance of an event processor on an event hub");
+    command->footer(process_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    add_remote(*command, options.remote);
+    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
+    command->add_option("--store", options.store, "Where instances meet and progress is kept")
+        ->envname("EVENKEEL_STORE")
+        ->capture_default_str();
+    command->add_option("--id", options.id, "Name of this instance; made up without it");
+    command->add_option("--profile", options.profile, "How fast the dead are replaced")
+        ->check(CLI::IsMember({"standard", "fast"}))
+        ->capture_default_str();
+    command->add_option("--delivery", options.delivery, "What a crash may do to an event")
+        ->check(CLI::IsMember({"at-least-once", "at-most-once"}))
+        ->capture_default_str();
+    command->add_option("--from", options.from, "Where to begin without a checkpoint; see 'read'")
+        ->capture_default_str();
+    auto* exec =
+        command->add_option("--exec", options.command, "Hand events to this shell command");
+    command->add_option("--ack", *ack, "The command says 'done' by its exit code, or by lines")
+        ->check(CLI::IsMember({"exit", "line"}))
+        ->needs(exec)
+        ->capture_default_str();
+    command->add_flag("--print", options.print, "Print the events; the default without --exec")
+        ->excludes(exec);
+    command->add_flag("-q,--quiet", options.quiet, "Neither print nor execute")->excludes(exec);
+    command->add_option("-f,--format", options.format, "How an event is shown; see 'read'");
+    command->add_option("-o,--output", *output, "text or json")
+        ->check(CLI::IsMember({"text", "json"}))
+        ->capture_default_str();
+    command->add_option("-n,--count", options.count, "Stop after so many events");
+    command->add_option("--batch", options.batch_events_max, "Events in one call of the handler")
+        ->check(CLI::Range(1, 100'000))
+        ->capture_default_str();
+    command->add_option("--workers", options.workers, "Threads for handlers; 0: by the processors")
+        ->check(CLI::Range(0, 1024));
+    command
+        ->add_option("--checkpoint-every", options.checkpoint_events,
+                     "Store progress after so many events")
+        ->check(CLI::Range(1, 1'000'000'000))
+        ->capture_default_str();
+    command->add_option("--checkpoint-interval", *interval, "Store progress after this time: 1s")
+        ->check([](const std::string& text) {
+            return parse_duration(text) ? std::string()
+                                        : "'" + text + "' is not a time such as 500ms or 30s";
+        });
+    command->add_option("--attempts", options.attempts, "How often a failing event is tried")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command->add_option("--poison", options.poison, "What becomes of it after that")
+        ->check(CLI::IsMember({"dead-letter", "skip", "park", "stop"}))
+        ->capture_default_str();
+    // For `evenkeel demo`; not for people, so not shown.
+    command->add_option("--demo-run", options.demo_run)->group("");
+    command->add_option("--demo-producers", options.demo_producers)->group("");
+    command->add_option("--start-of", options.start_of)->take_all()->group("");
+    command->callback([given, ack, output, interval, &exit] {
+        given->ack_lines = *ack == "line";
+        given->json = *output == "json";
+        if (!interval->empty()) given->checkpoint_interval = parse_duration(*interval);
+        exit = process(*given);
+    });
+}
+
+void add_status(CLI::App& app, ExitCode& exit) {
+    auto given = std::make_shared<StatusOptions>();
+    auto output = std::make_shared<std::string>("table");
+    StatusOptions& options = *given;
+    auto* command = app.add_subcommand(
+        "status", "Who owns which partition of an event hub, and how far each is behind");
+    command->footer(status_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    add_remote(*command, options.remote);
+    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
+    command->add_option("--store", options.store, "Where instances meet and progress is kept")
+        ->envname("EVENKEEL_STORE")
+        ->capture_default_str();
+    command->add_option("-o,--output", *output, "table or json")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->callback([given, output, &exit] {
+        given->json = *output == "json";
+        exit = status(*given);
+    });
+}
+
+}  // namespace
+
+void add_processor_commands(CLI::App& app, ExitCode& exit) {
+    add_process(app, exit);
+    add_status(app, exit);
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,15 @@
+// Declares the commands around event processors; the work is in the file of each command.
+#pragma once
+
+#include "cli/exit_code.h"
+
+namespace CLI {
+class App;
+}
+
+namespace evenkeel::cli {
+
+// `exit` is set by the command that runs.
+void add_processor_commands(CLI::App& app, ExitCode& exit);
+
+}  // namespace evenkeel::cli

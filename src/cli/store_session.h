@@ -1,0 +1,40 @@
+// A checkpoint store for a command: opened, asked, and waited for. Threads: one at a time.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <utility>
+
+#include "base/promise.h"
+#include "base/result.h"
+#include "checkpoint/store.h"
+#include "io/system/loop.h"
+
+namespace evenkeel::cli {
+
+class StoreSession {
+public:
+    static Result<std::unique_ptr<StoreSession>> open(const std::string& url,
+                                                      const checkpoint::GroupName& group);
+    ~StoreSession();
+    StoreSession(const StoreSession&) = delete;
+    StoreSession& operator=(const StoreSession&) = delete;
+
+    // Calls a function with the store and an answer, and waits for that.
+    template <typename T, typename Ask>
+    Result<T> ask(Ask ask) {
+        auto answered = std::make_shared<Promise<Result<T>>>();
+        loop_.post([this, ask = std::move(ask), answered]() mutable {
+            ask(*store_, [answered](Result<T> result) { answered->set(std::move(result)); });
+        });
+        return answered->wait();
+    }
+
+private:
+    StoreSession() : loop_("store") {}
+
+    io::system::LoopThread loop_;
+    std::unique_ptr<checkpoint::Store> store_;
+};
+
+}  // namespace evenkeel::cli

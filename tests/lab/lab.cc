@@ -1,0 +1,171 @@
+#include "lab/lab.h"
+
+#include <algorithm>
+
+#include <signal.h>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+#include <poll.h>
+
+#include "io/system/files.h"
+
+namespace evenkeel::lab {
+namespace {
+
+constexpr std::uint64_t run = 7;
+constexpr std::uint32_t producer_process = 1000;
+
+}  // namespace
+
+Lab::Lab(LabOptions options)
+    : options_(std::move(options)), store_file_(directory_.path() + "/progress.db") {
+    start_hub();
+    checker_ =
+        std::make_unique<cli::DemoChecker>(1, std::vector<std::int64_t>(options_.partitions, -1));
+    cast_ = std::make_unique<cli::DemoCast>(*checker_, connection(), EVENKEEL_PROGRAM);
+    mark_progress();
+}
+
+Lab::~Lab() {
+    // A stopped process does not hear that it should end.
+    for (std::uint32_t i = 0; i < processors_.size(); ++i) resume_processor(i);
+}
+
+void Lab::fail(const char* what) {
+    ADD_FAILURE() << "waited in vain until " << what;
+}
+
+void Lab::pass(Duration time) {
+    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time);
+    poll(nullptr, 0, static_cast<int>(milliseconds.count()));
+}
+
+std::string Lab::connection() const {
+    return fmt::format(
+        "Endpoint=sb://127.0.0.1:{};SharedAccessKeyName=RootManageSharedAccessKey;"
+        "SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true",
+        port_);
+}
+
+void Lab::start_hub() {
+    const std::string ready = directory_.path() + "/ready.json";
+    io::system::SystemFiles files;
+    (void)files.remove(ready);
+    hub_ = std::make_unique<fault::Process>(std::vector<std::string>{
+        EVENKEEL_PROGRAM, "dev", "--data", directory_.path() + "/hub", "--port",
+        std::to_string(port_), "--http-port", "0", "--ready-file", ready, "--hub",
+        fmt::format("lab:{}", options_.partitions)});
+    std::string text;
+    wait_until("the hub is ready", [&] {
+        const auto bytes = io::read_file(files, ready, 1 << 16);
+        if (bytes.ok()) text = std::string(as_text(*bytes));
+        return text.find('}') != std::string::npos;
+    });
+    const std::string key = "\"amqp_port\"";
+    const auto at = text.find(key);
+    ASSERT_NE(at, std::string::npos) << text;
+    const auto digit = text.find_first_of("0123456789", at + key.size());
+    port_ = static_cast<std::uint16_t>(std::stoul(text.substr(digit)));
+}
+
+void Lab::kill_hub() {
+    hub_->signal(SIGKILL);
+    hub_->wait();
+}
+
+void Lab::start_producer() {
+    const auto started =
+        cast_->start({"demo-producer", "--hub=lab", fmt::format("--run={}", run),
+                      fmt::format("--partitions={}", options_.partitions), "--producers=1",
+                      "--event-bytes=64", "--batch=10", fmt::format("--rate={}", options_.rate)},
+                     producer_process);
+    ASSERT_TRUE(started.ok());
+    producer_ = *started;
+}
+
+std::uint32_t Lab::start_processor(const std::string& id) {
+    const auto number = static_cast<std::uint32_t>(processors_.size());
+    const auto started = cast_->start(
+        {"process", "lab", "--store=sqlite:" + store_file_, "--profile=" + options_.profile,
+         "--id=" + (id.empty() ? fmt::format("p{}", number) : id), "--checkpoint-every=200",
+         "--batch=50", fmt::format("--demo-run={}", run), "--demo-producers=1"},
+        number);
+    EXPECT_TRUE(started.ok());
+    processors_.push_back(*started);
+    is_running_.push_back(true);
+    return number;
+}
+
+fault::Outcome Lab::try_processor(const std::string& id) {
+    return fault::run_to_end({EVENKEEL_PROGRAM, "process", "lab", "--connection", connection(),
+                              "--store=sqlite:" + store_file_, "--profile=" + options_.profile,
+                              "--id=" + id, "-q"});
+}
+
+void Lab::kill_processor(std::uint32_t processor) {
+    cast_->kill(processors_[processor]);
+    is_running_[processor] = false;
+}
+
+void Lab::stop_processor(std::uint32_t processor) {
+    cast_->stop(processors_[processor]);
+    is_running_[processor] = false;
+}
+
+void Lab::pause_processor(std::uint32_t processor) {
+    kill(cast_->id(processors_[processor]), SIGSTOP);
+}
+
+void Lab::resume_processor(std::uint32_t processor) {
+    kill(cast_->id(processors_[processor]), SIGCONT);
+}
+
+bool Lab::is_shared_by(const std::vector<std::uint32_t>& processors) const {
+    std::vector<std::size_t> counts(processors.size());
+    for (const auto& partition : checker_->traffic().partitions) {
+        const auto found = std::find(processors.begin(), processors.end(),
+                                     static_cast<std::uint32_t>(partition.owner.load()));
+        if (found == processors.end()) return false;
+        ++counts[static_cast<std::size_t>(found - processors.begin())];
+    }
+    const auto [least, most] = std::minmax_element(counts.begin(), counts.end());
+    return *most - *least <= 1;
+}
+
+void Lab::mark_progress() {
+    marks_.clear();
+    for (const auto& partition : checker_->traffic().partitions) {
+        marks_.push_back(partition.read_up_to);
+    }
+}
+
+bool Lab::has_progressed(std::int64_t events) {
+    const auto& partitions = checker_->traffic().partitions;
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+        if (partitions[i].read_up_to < marks_[i] + events) return false;
+    }
+    return true;
+}
+
+cli::Verdict Lab::finish() {
+    cast_->stop(*producer_);
+    wait_until("the producer has ended", [&] { return cast_->is_gone(*producer_); });
+    wait_until("all that was acknowledged is handled", [&] {
+        for (const auto& partition : checker_->traffic().partitions) {
+            if (partition.read.value() < partition.durable.value()) return false;
+        }
+        return true;
+    });
+    for (std::uint32_t i = 0; i < processors_.size(); ++i) {
+        if (is_running_[i]) stop_processor(i);
+    }
+    cast_->finish();
+    cli::Verdict verdict;
+    checker_->judge(verdict);
+    verdict.repeated_max = ~std::uint64_t{0};
+    if (const auto error = checker_->error()) ADD_FAILURE() << to_string(*error);
+    return verdict;
+}
+
+}  // namespace evenkeel::lab
