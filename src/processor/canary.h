@@ -22,11 +22,9 @@ inline constexpr bool canary_accept_without_write = EK_PROCESSOR_CANARY == 5;
 inline constexpr bool canary_members_before_ownerships = EK_PROCESSOR_CANARY == 6;
 // After a lapse, what was held counts as held under the new lease.
 inline constexpr bool canary_lapse_keeps_holdings = EK_PROCESSOR_CANARY == 7;
-// Offers do not count as done: two givers fill one receiver.
-inline constexpr bool canary_offers_not_counted = EK_PROCESSOR_CANARY == 8;
 // What was seen before an outage still counts after it.
-inline constexpr bool canary_blind_judgement = EK_PROCESSOR_CANARY == 9;
+inline constexpr bool canary_blind_judgement = EK_PROCESSOR_CANARY == 8;
 // A transfer of unknown outcome reopens the reader.
-inline constexpr bool canary_unknown_transfer_reopens = EK_PROCESSOR_CANARY == 10;
+inline constexpr bool canary_unknown_transfer_reopens = EK_PROCESSOR_CANARY == 9;
 
 }  // namespace evenkeel::processor

@@ -122,9 +122,9 @@ void Coordinator::Core::judge_own_entry(Result<std::vector<Member>> listed, Inst
                               "one another id",
                               options_.id, own->note.empty() ? "no note" : own->note)});
     }
-    // Whoever lives has written within a heartbeat, give or take a second heartbeat and the second
-    // to which the store may cut ages.
-    const Duration silence = 2 * timing_.heartbeat;
+    // Whoever lives has written within a heartbeat, give or take a half for a slow store and the
+    // second to which it may cut ages. If we are wrong, the other one finds out and ends.
+    const Duration silence = timing_.heartbeat * 3 / 2;
     if (!watched_) {
         watched_ = *own;
         watched_since_ = now;
@@ -164,6 +164,7 @@ void Coordinator::Core::entered(Result<> written) {
     calm_at_ = started_at_ + timing_.settle;
     has_push_ = store_.watch(guarded([this] { on_pushed(); }));
     look_now();
+    if (options_.load) watch_loads();
     std::exchange(started_, {})({});
 }
 

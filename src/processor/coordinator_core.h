@@ -84,6 +84,11 @@ private:
     void on_pushed();
     void publish_offers();
     void tidy_up(Instant now);
+    // Loads: coordinator_loads.cc
+    void watch_loads();
+    void compare_loads(const std::vector<checkpoint::Ownership>& listed, Instant now);
+    bool is_load_due(const Holding& holding, Instant now) const;
+    void on_loads_changed(Instant now);
 
     // When to look next
     void look_at(Instant when);
@@ -142,7 +147,9 @@ private:
     bool has_listed_ownerships_ = false;
     std::uint32_t unowned_ = 0;
     bool has_foreign_ = false;
-    bool has_changed_ = false;  // what we own, since it was told
+    std::map<PartitionId, double> loads_;  // of what we hold, smoothed
+    Instant loads_changed_;                // when we last waited because of that
+    bool has_changed_ = false;             // what we own, since it was told
 
     // Answers of the listings of a round.
     int pending_ = 0;

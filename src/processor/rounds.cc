@@ -18,8 +18,6 @@ using checkpoint::MemberState;
 using checkpoint::Ownership;
 
 constexpr int slow_listing_heartbeats = 10;  // ownerships are listed at least so seldom
-constexpr double load_change = 0.1;          // smaller ones are not worth a write
-constexpr int load_heartbeats_min = 1;
 // A store that notifies tells of every heartbeat as well: so many rounds may follow at once, and
 // one a second on average.
 constexpr double push_credit_max = 5;
@@ -85,6 +83,7 @@ void Coordinator::Core::on_listed() {
         hand_overs_.advance();
     }
     if (listed_ownerships_) {
+        if (options_.load) compare_loads(*listed_ownerships_, now);
         ownerships_.adopt(*listed_ownerships_, asked_, now);
         ownerships_listed_ = now;
         has_listed_ownerships_ = true;
@@ -280,13 +279,9 @@ std::optional<Coordinator::Core::Write> Coordinator::Core::renewal(const Holding
     }
     bool is_due = now - holding.renewed >= timing_.foreign_expiry / 3;
     if (options_.load) {
-        const double load = options_.load(partition);
-        const double told = holding.entry.load;
-        const bool is_told = std::abs(load - told) <= load_change * std::max(told, 1e-9);
-        if (!is_told && now - holding.renewed >= load_heartbeats_min * timing_.heartbeat) {
-            is_due = true;
-        }
-        write.entry.load = load;
+        if (is_load_due(holding, now)) is_due = true;
+        const auto load = loads_.find(partition);
+        if (load != loads_.end()) write.entry.load = load->second;
     }
     if (!is_due) return {};
     return write;
@@ -392,6 +387,8 @@ void Coordinator::Core::end_round() {
     was_fast_ = fast;
     const bool is_too_long = fast && now - fast_since_ > timing_.poll_fast_max;
     Instant next = now + drawn(fast && !is_too_long ? timing_.poll_fast : timing_.heartbeat);
+    // A newcomer takes its share in steps, and each step waits for a look.
+    if (now - started_at_ < timing_.ramp) next = now + drawn(timing_.poll_fast / 2);
     // A conflict, or an answer that was lost.
     if (relist_) next = std::min(next, now + timing_.poll_fast / 2);
     if (const auto death = members_.next_death()) next = std::min(next, *death);

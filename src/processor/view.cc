@@ -2,8 +2,6 @@
 
 #include <unordered_map>
 
-#include "processor/canary.h"
-
 namespace evenkeel::processor {
 
 namespace {
@@ -52,7 +50,6 @@ View make_view(const ViewOfSelf& self, const Members& members, const Ownerships&
         }
     }
     // An offer counts if its giver is the owner still.
-    if (canary_offers_not_counted) return std::move(maker.view);
     const auto offer = [&](MemberIndex from, PartitionId partition, const std::string& to) {
         if (partition.value >= maker.view.partitions.size()) return;
         ViewPartition& seen = maker.view.partitions[partition.value];

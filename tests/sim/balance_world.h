@@ -89,6 +89,7 @@ public:
     std::uint64_t requests() const;  // of all processes that run
     std::uint64_t trace_hash() const { return scheduler_.trace_hash(); }
     Instant now() const { return scheduler_.now(); }
+    Instant marked() const { return marked_; }
     Random& random() { return random_; }
     io::sim::Scheduler& scheduler() { return scheduler_; }
 
