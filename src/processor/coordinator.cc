@@ -243,8 +243,10 @@ void Coordinator::Core::on_taken(Error error) {
     std::vector<PartitionId> held;
     for (const auto& [partition, holding] : holdings_.all()) held.push_back(partition);
     for (const PartitionId partition : held) holdings_.forget(partition);
-    const Task left = std::exchange(left_, {});
+    Task left = std::exchange(left_, {});
     stop();
+    // Whoever leaves gets what it waits for: nothing is held any more.
+    if (left) return left();
     const auto ended = options_.on_ended;
     if (ended) ended(std::move(error));
 }

@@ -201,6 +201,24 @@ TEST_F(CoordinatorTest, ends_when_a_newer_one_has_taken_its_id) {
     EXPECT_EQ(twin->count(), 2U);
 }
 
+TEST_F(CoordinatorTest, leaving_ends_also_if_another_takes_the_id_meanwhile) {
+    auto a = make("a", "1");
+    a->start(2);
+    scheduler_.run_for(5s);
+    int left = 0;
+    a->coordinator->leave([&] { ++left; });
+    a->loop.pause(15s);
+
+    auto twin = make("a", "2");
+    twin->start(2);
+    scheduler_.run_for(18s);
+
+    ASSERT_TRUE(twin->started && twin->started->ok());
+    EXPECT_EQ(left, 1);
+    EXPECT_FALSE(a->ended);
+    EXPECT_EQ(twin->count(), 2U);
+}
+
 TEST_F(CoordinatorTest, a_crashed_one_comes_back_to_its_partitions_and_waits_for_its_old_lease) {
     auto a = make("a", "1");
     auto other = make("b", "1");
