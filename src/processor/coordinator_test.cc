@@ -208,10 +208,11 @@ TEST_F(CoordinatorTest, leaving_ends_also_if_another_takes_the_id_meanwhile) {
     int left = 0;
     a->coordinator->leave([&] { ++left; });
     a->loop.pause(15s);
+    scheduler_.run_for(1s);  // what it has sent arrives
 
     auto twin = make("a", "2");
     twin->start(2);
-    scheduler_.run_for(18s);
+    scheduler_.run_for(17s);
 
     ASSERT_TRUE(twin->started && twin->started->ok());
     EXPECT_EQ(left, 1);
