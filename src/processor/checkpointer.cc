@@ -86,23 +86,26 @@ void Checkpointer::write() {
 void Checkpointer::written(const Mark& mark, Result<> result) {
     is_under_way_ = false;
     if (is_stopped_) return;
+    const std::weak_ptr<bool> alive(alive_);  // whom we answer may be our end
     if (result.ok()) {
         failures_ = 0;
         stored_ = std::max(stored_, mark);
         is_hub_new_ = false;
         answer({}, false);
+        if (alive.expired()) return;
         if (is_wanted_ || !waiters_.empty()) write_soon();
         return;
     }
     if (result.error().code == ErrorCode::fenced) {
         stop();
-        return told_.fenced();
+        if (!alive.expired()) told_.fenced();
+        return;
     }
     if (result.error().code == ErrorCode::conflict) {
         // Somebody set it further on by hand. What is handled next may be further still.
         stored_ = std::max(stored_, mark);
-        answer(result, true);
-        return told_.failed(result.error(), std::nullopt);
+        told_.failed(result.error(), std::nullopt);
+        return answer(result, true);
     }
     const Duration delay = restart_delay(++failures_, random_);
     try_again(delay);

@@ -101,7 +101,9 @@ void Pump::drain_over() {
 void Pump::fenced() {
     if (is_fenced_) return;
     is_fenced_ = true;
+    const std::weak_ptr<bool> alive(alive_);
     checkpoints_.stop();
+    if (alive.expired()) return;
     drop_reader();
     cancel(turn_timer_);
     if (turn_ != Turn::handling) {
