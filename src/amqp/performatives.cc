@@ -364,9 +364,12 @@ std::optional<Transfer> decode_usual_transfer(ByteView& body) {
     transfer.message_format = uint();
     transfer.settled = boolean();
     transfer.more = boolean().value_or(false);
-    usual = usual && format() == code::null && format() == code::null;  // settle mode, state
-    usual = usual && !boolean().value_or(false) && !boolean().value_or(false);  // resume, aborted
-    boolean();                                                                  // batchable
+    const bool mode = format() != code::null;
+    const bool state = format() != code::null;
+    const bool resume = boolean().value_or(false);
+    const bool aborted = boolean().value_or(false);
+    boolean();  // batchable
+    if (mode || state || resume || aborted) return std::nullopt;
     if (!usual || count > 0) return std::nullopt;
     body = body.subspan(head - 1 + size);
     return transfer;

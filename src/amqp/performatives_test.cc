@@ -385,6 +385,26 @@ TEST(UsualTransfer, reads_what_the_general_way_reads) {
     }
 }
 
+TEST(UsualTransfer, takes_no_field_that_the_general_way_refuses) {
+    // Handle 0, then nulls; one of the eleven is something else, or missing.
+    for (std::size_t field = 1; field < 11; ++field) {
+        for (const int wrong : {0x6d, 0x56, 0xa0, 0x00}) {
+            Buffer body = {std::byte{0},  std::byte{0x53}, std::byte{0x14},       std::byte{0xc0},
+                           std::byte{12}, std::byte{11},   std::byte{code::uint0}};
+            body.resize(body.size() + 10, std::byte{code::null});
+            body[6 + field] = static_cast<std::byte>(wrong);
+            ByteView usual_rest = body;
+            ByteView general_rest = body;
+            const bool usual = decode_usual_transfer(usual_rest).has_value();
+            EXPECT_TRUE(!usual || decode_performative(general_rest).ok()) << field << " " << wrong;
+        }
+    }
+    Buffer cut = {std::byte{0}, std::byte{0x53}, std::byte{0x14},       std::byte{0xc0},
+                  std::byte{2}, std::byte{11},   std::byte{code::uint0}};
+    ByteView rest = cut;
+    EXPECT_FALSE(decode_usual_transfer(rest).has_value()) << "eleven fields, and one is there";
+}
+
 TEST(UsualTransfer, leaves_what_is_rare_to_the_general_way) {
     Transfer aborted;
     aborted.delivery_id = 1;
