@@ -35,9 +35,9 @@ public:
                     world.faults, world.scheduler.fork_random()),
               source(world.hub, loop) {
             workers.set_latency(milliseconds(0), milliseconds(5));
-            ProcessorOptions options = given;
-            options.id = id;
-            options.on_error = [&world](const Failure& failure) {
+            ProcessorOptions own = given;
+            own.id = id;
+            own.on_error = [&world](const Failure& failure) {
                 world.failures.push_back(failure);
                 if (world.do_errors_throw) throw 7;
             };
@@ -45,7 +45,7 @@ public:
             coordination.id = id;
             coordination.incarnation = std::to_string(++world.starts);
             core = std::make_unique<Core>(
-                CorePlace{loop, workers, store, source}, options,
+                CorePlace{loop, workers, store, source}, own,
                 [&world, id](std::uint32_t) { return std::make_unique<Handler>(world, id); },
                 coordination, world.scheduler.fork_random(),
                 [&world](Error error) { world.ended = std::move(error); });
