@@ -263,11 +263,11 @@ std::string explain(const View& view, const Plan& plan) {
                     view.members.size(), plan.by_load ? "load" : "count");
     for (std::size_t m = 0; m < view.members.size(); ++m) {
         const ViewMember& member = view.members[m];
-        fmt::format_to(std::back_inserter(text), "  {}{}: has {}, due {}{}{}{}\n", member.id,
-                       static_cast<MemberIndex>(m) == view.self ? " (this one)" : "",
-                       plan.counts[m], plan.quotas[m], member.is_leaving ? ", leaving" : "",
-                       member.is_on_probation ? ", on probation after crashes" : "",
-                       member.is_foreign ? ", not one of ours" : "");
+        text += fmt::format("  {}{}: has {}, due {}{}{}{}\n", member.id,
+                            static_cast<MemberIndex>(m) == view.self ? " (this one)" : "",
+                            plan.counts[m], plan.quotas[m], member.is_leaving ? ", leaving" : "",
+                            member.is_on_probation ? ", on probation after crashes" : "",
+                            member.is_foreign ? ", not one of ours" : "");
     }
     const auto name = [&](MemberIndex member) -> const std::string& {
         return view.members[static_cast<std::size_t>(member)].id;
@@ -275,8 +275,8 @@ std::string explain(const View& view, const Plan& plan) {
     for (std::size_t p = 0; p < view.partitions.size(); ++p) {
         const ViewPartition& partition = view.partitions[p];
         if (partition.owner == nobody || partition.offered_to == nobody) continue;
-        fmt::format_to(std::back_inserter(text), "  {} is on its way: {} -> {}\n", p,
-                       name(partition.owner), name(partition.offered_to));
+        text += fmt::format("  {} is on its way: {} -> {}\n", p, name(partition.owner),
+                            name(partition.offered_to));
     }
     for (const Move& move : plan.moves) {
         std::string reason = "free";
@@ -287,8 +287,7 @@ std::string explain(const View& view, const Plan& plan) {
                                      : "its owner has too many";
             reason = from.id + ": " + reason;
         }
-        fmt::format_to(std::back_inserter(text), "  {} to {} ({})\n", move.partition.value,
-                       name(move.to), reason);
+        text += fmt::format("  {} to {} ({})\n", move.partition.value, name(move.to), reason);
     }
     if (plan.moves.empty()) text += "  nothing to move\n";
     return text;
