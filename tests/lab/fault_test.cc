@@ -77,7 +77,7 @@ TEST(ProcessorFaults, one_that_was_stopped_beyond_its_lease_does_nothing_more_un
     lab.wait_until("two share", [&] { return lab.is_shared_by({0, 1}); });
 
     for (int round = 0; round < 3; ++round) {
-        const std::uint32_t paused = round % 2;
+        const std::uint32_t paused = round % 2 == 0 ? 0 : 1;
         lab.pass(std::chrono::milliseconds(random.between(0, 300)));
         lab.pause_processor(paused);
         lab.wait_until("the other has all", [&] { return lab.is_shared_by({1 - paused}); });
