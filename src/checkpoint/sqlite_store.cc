@@ -29,7 +29,7 @@ struct SqliteStore::State {
     template <typename T, typename Operation>
     void submit(JobKind kind, Answer<T> done, Operation operation);
     void send();
-    void receive(Jobs jobs, bool others_changed);
+    void receive(const Jobs& jobs, bool others_changed);
     void poll();
     void poll_later();
 
@@ -184,12 +184,12 @@ void SqliteStore::State::send() {
     thread.post([this, weak = std::weak_ptr<State*>(alive), jobs = std::move(jobs)]() mutable {
         const bool others_changed = worker->run(jobs);
         loop.post([weak = std::move(weak), jobs = std::move(jobs), others_changed]() mutable {
-            if (const auto state = weak.lock()) (*state)->receive(std::move(jobs), others_changed);
+            if (const auto state = weak.lock()) (*state)->receive(jobs, others_changed);
         });
     });
 }
 
-void SqliteStore::State::receive(Jobs jobs, bool others_changed) {
+void SqliteStore::State::receive(const Jobs& jobs, bool others_changed) {
     is_running = false;
     send();
     const std::weak_ptr<State*> weak = alive;
