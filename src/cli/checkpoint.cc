@@ -352,6 +352,7 @@ ExitCode checkpoint_import(const CheckpointOptions& options) {
                           .hub_created_ms = number("hub_created_ms").value_or(0)});
     }
     std::vector<Move> moves;
+    moves.reserve(wanted.size());
     for (const Checkpoint& entry : wanted) {
         moves.push_back({entry, &opened->rows[entry.partition.value]});
     }
