@@ -118,7 +118,7 @@ void add_admin(CLI::App& command, RemoteOptions& options) {
         ->group("Hub");
 }
 
-void add_output(CLI::App& command, std::string& output, std::vector<std::string> words) {
+void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words) {
     command.add_option("-o,--output", output, "How results are shown")
         ->check(CLI::IsMember(words))
         ->capture_default_str();

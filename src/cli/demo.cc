@@ -179,7 +179,7 @@ Result<> Demo::open_hub(const std::string& directory) {
 Result<> Demo::look_at_partitions() {
     EventHubOptions fresh;
     fresh.partitions = options_.partitions;
-    const auto made = server_->call([&](hub::Namespace& hubs, auto done) {
+    auto made = server_->call([&](hub::Namespace& hubs, auto done) {
         hubs.create(options_.event_hub, fresh, std::move(done));
     });
     if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
