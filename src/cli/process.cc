@@ -81,7 +81,7 @@ public:
     Result<> on_events(Partition& partition, Events events) override {
         const std::size_t taken = output_.take(events.size());
         if (taken == 0) return wait_for_the_end(partition);
-        const auto result = handle(partition, events.first(taken));
+        auto result = handle(partition, events.first(taken));
         if (!result.ok()) {
             output_.give_back(taken);
             return result;

@@ -26,8 +26,8 @@ struct Unit {
 };
 
 // A number and one of the units; none if the product is above `max`.
-template <std::size_t count>
-std::optional<std::uint64_t> scaled(std::string_view text, const Unit (&units)[count],
+template <std::size_t Count>
+std::optional<std::uint64_t> scaled(std::string_view text, const Unit (&units)[Count],
                                     std::uint64_t max) {
     const auto amount = amount_of<std::uint64_t>(text);
     if (!amount) return std::nullopt;

@@ -140,15 +140,22 @@ TEST_F(StoreUnderFire, heartbeats_get_through_while_others_write_all_the_time) {
         });
     }
     std::vector<Duration> waits;
+    int failures = 0;
     checkpoint::Member member{.id = "a", .incarnation = "1"};
 
     for (int i = 0; i < 100; ++i) {
         const Instant asked = clock.now();
         const auto written = client.write(member);
         waits.push_back(clock.now() - asked);
-        EXPECT_TRUE(written) << to_string(written.error());
-        if (written.ok()) member.version = *written;
+        if (written.ok()) {
+            member.version = *written;
+        } else {
+            // A machine that is busy with other things may stop all writers for seconds.
+            EXPECT_EQ(written.error().code, ErrorCode::unavailable) << to_string(written.error());
+            ++failures;
+        }
     }
+    EXPECT_LE(failures, 3) << "without turns it was 6 of 100 on a busy machine, and more";
 
     for (auto& process : running) process->signal(SIGKILL);
     for (auto& reader : readers) reader->finish();
