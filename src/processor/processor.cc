@@ -100,7 +100,7 @@ public:
             if (!core_) return promise.set(StopReport{true, {}});
             core_->stop([&](const StopReport& report) { promise.set(report); });
         });
-        const StopReport report = promise.wait();
+        StopReport report = promise.wait();
         end({});
         return report;
     }

@@ -160,7 +160,7 @@ void Pump::commit_first() {
     turn_ = Turn::committing;
     const Event& last = left_.back();
     checkpoints_.advance({last.sequence_number, 0, last.offset}, left_.size());
-    checkpoints_.flush([this, alive = std::weak_ptr<bool>(alive_)](Result<> stored) {
+    checkpoints_.flush([this, alive = std::weak_ptr<bool>(alive_)](const Result<>& stored) {
         if (alive.expired() || turn_ != Turn::committing) return;
         turn_ = Turn::idle;
         if (stored.ok() && !is_fenced_ && place_.permit.may_act(partition_)) return handle();
@@ -367,20 +367,20 @@ void Pump::put_aside(const Error& error) {
     letter.attempts = event_failures_;
     letter.at_ms = place_.loop.clock().wall().milliseconds;
     letter.sections.assign(event.sections.begin(), event.sections.end());
-    place_.dead_letters.put(letter,
-                            [this, error, alive = std::weak_ptr<bool>(alive_)](Result<> put) {
-                                if (alive.expired() || turn_ != Turn::putting_aside) return;
-                                if (put.ok()) {
-                                    report(ErrorScope::handler, "dead letter", error);
-                                    return pass_poison();
-                                }
-                                const Duration delay = restart_delay(++letter_failures_, random_);
-                                turn_timer_ = place_.loop.run_after(delay, [this, error] {
-                                    turn_timer_.reset();
-                                    put_aside(error);
-                                });
-                                report(ErrorScope::store, "dead letter", put.error(), delay);
-                            });
+    place_.dead_letters.put(
+        letter, [this, error, alive = std::weak_ptr<bool>(alive_)](const Result<>& put) {
+            if (alive.expired() || turn_ != Turn::putting_aside) return;
+            if (put.ok()) {
+                report(ErrorScope::handler, "dead letter", error);
+                return pass_poison();
+            }
+            const Duration delay = restart_delay(++letter_failures_, random_);
+            turn_timer_ = place_.loop.run_after(delay, [this, error] {
+                turn_timer_.reset();
+                put_aside(error);
+            });
+            report(ErrorScope::store, "dead letter", put.error(), delay);
+        });
 }
 
 // Go on behind it. Where the handler stores by hand and was up to date, so are we.

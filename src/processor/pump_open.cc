@@ -60,7 +60,7 @@ void Pump::decide(std::int64_t created_ms, const source::PartitionProperties& pa
     if (!resumed->must_pin) return go_on(*resumed);
     // Stored before the first event is read, so that the next owner begins here too.
     checkpoints_.advance({resumed->handled.value, 0, -1}, 0);
-    checkpoints_.flush(while_current([this, pinned = *resumed](Result<> stored) {
+    checkpoints_.flush(while_current([this, pinned = *resumed](const Result<>& stored) {
         if (!stored.ok()) return restart(ErrorScope::checkpoint, "pin", stored.error());
         go_on(pinned);
     }));
@@ -71,7 +71,7 @@ void Pump::reset_checkpoint(std::int64_t created_ms) {
     fresh.partition = partition_;
     fresh.epoch = epoch_;
     fresh.hub_created_ms = created_ms;
-    place_.store.reset_checkpoint(fresh, while_current([this, fresh](Result<> reset) {
+    place_.store.reset_checkpoint(fresh, while_current([this, fresh](const Result<>& reset) {
                                       if (!reset.ok()) {
                                           return restart(ErrorScope::store, "reset", reset.error());
                                       }
