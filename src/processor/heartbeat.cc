@@ -184,7 +184,8 @@ void Heartbeat::try_remove() {
         for (const Member& member : *listed) {
             if (member.id != entry_.id || member.incarnation != entry_.incarnation) continue;
             ++requests_;
-            store_.remove_member(member.id, member.version, guarded([this, retry](Result<> result) {
+            store_.remove_member(member.id, member.version,
+                                 guarded([this, retry](const Result<>& result) {
                                      if (!result) return retry();
                                      if (removed_) std::exchange(removed_, {})();
                                  }));
