@@ -78,12 +78,13 @@ void Checkpointer::write() {
     checkpoint.hub_created_ms = hub_created_ms_;
     EK_CHECK(latest_ >= stored_, "K1: a checkpoint rises");
     place_.store.write_checkpoint(
-        checkpoint, [this, mark = latest_, alive = std::weak_ptr<bool>(alive_)](Result<> result) {
-            if (!alive.expired()) written(mark, std::move(result));
+        checkpoint,
+        [this, mark = latest_, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
+            if (!alive.expired()) written(mark, result);
         });
 }
 
-void Checkpointer::written(const Mark& mark, Result<> result) {
+void Checkpointer::written(const Mark& mark, const Result<>& result) {
     is_under_way_ = false;
     if (is_stopped_) return;
     const std::weak_ptr<bool> alive(alive_);  // whom we answer may be our end

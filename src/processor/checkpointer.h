@@ -85,7 +85,7 @@ private:
 
     bool is_dirty() const { return latest_ > stored_ || is_hub_new_; }
     void write();
-    void written(const Mark& mark, Result<> result);
+    void written(const Mark& mark, const Result<>& result);
     void try_again(Duration delay);
     void answer(const Result<>& result, bool is_all);
     void cancel(std::optional<io::TimerId>& timer);
