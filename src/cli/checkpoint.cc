@@ -10,12 +10,10 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "base/promise.h"
-#include "checkpoint/open.h"
 #include "cli/read.h"
+#include "cli/store_session.h"
 #include "io/file.h"
 #include "io/system/files.h"
-#include "io/system/loop.h"
 #include <evenkeel/consumer.h>
 
 namespace evenkeel::cli {
@@ -31,34 +29,6 @@ using checkpoint::Store;
 constexpr Duration alive_max = std::chrono::seconds(30);
 constexpr std::uint64_t import_bytes_max = 16 << 20;
 
-// A store on a loop of its own; calls wait for their answers.
-class OpenStore {
-public:
-    static Result<std::unique_ptr<OpenStore>> open(const std::string& url, const GroupName& group) {
-        auto opened = std::make_unique<OpenStore>();
-        EK_TRY_ASSIGN(opened->store_, checkpoint::open_store(url, group, opened->loop_));
-        opened->loop_.start();
-        return opened;
-    }
-    ~OpenStore() {
-        loop_.stop();  // from here on we are "on the loop"
-        store_.reset();
-    }
-    template <typename T, typename Call>
-    Result<T> ask(Call call) {
-        Promise<Result<T>> promise;
-        loop_.post([&] {
-            call(*store_,
-                 Store::Answer<T>([&](Result<T> result) { promise.set(std::move(result)); }));
-        });
-        return promise.wait();
-    }
-
-private:
-    io::system::LoopThread loop_{"loop/0"};
-    std::unique_ptr<Store> store_;
-};
-
 // What a group's store says of one partition.
 struct Row {
     std::optional<Checkpoint> checkpoint;
@@ -68,7 +38,7 @@ struct Row {
 using Rows = std::map<std::uint32_t, Row>;
 
 struct Opened {
-    std::unique_ptr<OpenStore> store;
+    std::unique_ptr<StoreSession> store;
     Rows rows;
 };
 
@@ -83,8 +53,8 @@ Result<GroupName> group_of(const CheckpointOptions& options) {
 
 Result<Opened> open(const std::string& url, const GroupName& group) {
     Opened opened;
-    EK_TRY_ASSIGN(opened.store, OpenStore::open(url, group));
-    OpenStore& store = *opened.store;
+    EK_TRY_ASSIGN(opened.store, StoreSession::open(url, group));
+    StoreSession& store = *opened.store;
     EK_TRY_ASSIGN(const auto checkpoints,
                   store.ask<std::vector<Checkpoint>>(
                       [](Store& s, auto done) { s.list_checkpoints(std::move(done)); }));
@@ -142,7 +112,7 @@ struct Move {
 
 // Nobody may write the old position again: the ownership entry gets a new version and epoch, so
 // that its owner loses it, and the checkpoint is sealed under that epoch.
-Result<> carry_out(OpenStore& store, Move move) {
+Result<> carry_out(StoreSession& store, Move move) {
     if (move.row->ownership) {
         Ownership freed = *move.row->ownership;
         freed.owner.clear();
@@ -158,7 +128,8 @@ Result<> carry_out(OpenStore& store, Move move) {
         [&](Store& s, auto done) { s.reset_checkpoint(move.wanted, std::move(done)); });
 }
 
-ExitCode apply(OpenStore& store, const std::vector<Move>& moves, const CheckpointOptions& options) {
+ExitCode apply(StoreSession& store, const std::vector<Move>& moves,
+               const CheckpointOptions& options) {
     for (const Move& move : moves) {
         if (!move.row->is_owned || options.is_forced || options.is_dry_run) continue;
         return fail(fmt::format("partition {} is owned by '{}'", move.wanted.partition.value,

@@ -6,8 +6,6 @@
 #include <cstdio>
 #include <utility>
 
-#include <unistd.h>
-
 #include <fmt/core.h>
 
 #include "base/mutex.h"

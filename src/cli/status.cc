@@ -1,7 +1,6 @@
 #include "cli/status.h"
 
 #include <algorithm>
-#include <map>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>

@@ -25,7 +25,8 @@ public:
     Result<T> ask(Ask ask) {
         auto answered = std::make_shared<Promise<Result<T>>>();
         loop_.post([this, ask = std::move(ask), answered]() mutable {
-            ask(*store_, [answered](Result<T> result) { answered->set(std::move(result)); });
+            ask(*store_, checkpoint::Store::Answer<T>(
+                             [answered](Result<T> result) { answered->set(std::move(result)); }));
         });
         return answered->wait();
     }
