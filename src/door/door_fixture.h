@@ -330,6 +330,7 @@ public:
         if (found == links_.end()) return;
         found->second->detached = true;
         found->second->error = error.value_or(amqp::Condition{});
+        found->second->link = nullptr;  // the engine frees it
         links_.erase(found);
     }
     void on_closed(const std::optional<amqp::Condition>& error) override {

@@ -138,9 +138,9 @@ TEST(Cbs, closes_a_client_that_asks_for_more_than_it_reads) {
     }
     world.create("wide", 1000);
     for (int i = 0; i < 6000 && !client.closed; ++i) {
-        if (!to->is_open() || !client.wait([&] { return client.closed || to->link->can_send(); }))
-            break;
-        if (client.closed) break;
+        const bool can_send =
+            client.wait([&] { return !to->is_open() || to->link->can_send(); }) && to->is_open();
+        if (!can_send) break;
         to->link->send({},
                        Client::request_message(read_request(hub_type, "wide"), "", a_string("1"),
                                                "n" + std::to_string(i % 60)),
