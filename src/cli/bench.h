@@ -38,6 +38,17 @@ struct BenchAmqpOptions {
 };
 ExitCode bench_amqp(const BenchAmqpOptions& options);
 
+struct BenchProcessorOptions {
+    std::string data;
+    double seconds = 2;  // of one round of the latency
+    int rounds = 3;
+    std::uint64_t events = 4'000'000;  // the backlog of one round
+    bool full = false;                 // as many kills and hand-overs as the goals name
+    std::string only;
+    bool json = false;
+};
+ExitCode bench_processor(const BenchProcessorOptions& options);
+
 // What benchmarks run in processes of their own. They talk on stdout, in words
 // that bench_restart.cc explains; a hub tells its port.
 struct BenchChildOptions {

@@ -10,6 +10,7 @@
 #include "cli/bench.h"
 #include "cli/bench_crowd.h"
 #include "cli/bench_hub.h"
+#include "cli/bench_load.h"
 #include "cli/bench_peer.h"
 #include "cli/bench_report.h"
 #include "cli/interrupt.h"
@@ -25,90 +26,8 @@ namespace {
 constexpr std::size_t bare_write_bytes = std::size_t{128} << 10;
 constexpr std::uint32_t without_end = 0x7fffffff;
 
-double seconds_of(Duration duration) {
-    return std::chrono::duration<double>(duration).count();
-}
-
-struct Size {
-    std::size_t event_bytes;
-    std::uint64_t stored_events;  // for readers
-    std::size_t batch_events;     // for writers
-};
-constexpr Size small{100, 1'000'000, 1000};
-constexpr Size large{1024, 150'000, 256};
-
-// Sends batches to all partitions in turn, a few for each under way at a time, each batch made
-// anew.
-class BatchLoad {
-public:
-    BatchLoad(Producer& producer, std::uint32_t partitions, const Size& size)
-        : producer_(producer), partitions_(partitions), size_(size), body_(size.event_bytes, 'e') {}
-
-    // So many events, or for a while.
-    Result<> run(std::uint64_t events_max, Duration duration) {
-        const SystemClock clock;
-        const Instant start = clock.now();
-        for (std::uint32_t i = 0; i < partitions_ * under_way; ++i) give_back(i % partitions_);
-        std::uint64_t sent = 0;
-        std::size_t out = 0;
-        while (sent < events_max && clock.now() - start < duration) {
-            const std::uint32_t partition = take_turn();
-            EK_TRY(send(partition));
-            sent += size_.batch_events;
-        }
-        for (out = partitions_ * under_way; out > 0; --out) take_turn();
-        seconds_ = seconds_of(clock.now() - start);
-        const Lock lock(mutex_);
-        if (error_) return *error_;
-        return {};
-    }
-    double events_per_second() {
-        const Lock lock(mutex_);
-        return static_cast<double>(acknowledged_) / seconds_;
-    }
-
-private:
-    static constexpr std::uint32_t under_way = 4;  // of a partition
-
-    Result<> send(std::uint32_t partition) {
-        EK_TRY_ASSIGN(auto batch, producer_.make_batch({.partition = partition}));
-        for (std::size_t i = 0; i < size_.batch_events; ++i) {
-            if (!batch.try_add(body_)) return Error{ErrorCode::unsupported, "a batch has no room"};
-        }
-        producer_.send_later(batch, [this, partition](const Result<>& result) {
-            {
-                const Lock lock(mutex_);
-                if (!result.ok()) error_ = result.error();
-                if (result.ok()) acknowledged_ += size_.batch_events;
-            }
-            give_back(partition);
-        });
-        return {};
-    }
-    void give_back(std::uint32_t partition) {
-        const Lock lock(mutex_);
-        turns_.push_back(partition);
-        condition_.notify_one();
-    }
-    std::uint32_t take_turn() {
-        const Lock lock(mutex_);
-        while (turns_.empty()) condition_.wait(mutex_);
-        const std::uint32_t partition = turns_.front();
-        turns_.pop_front();
-        return partition;
-    }
-
-    Producer& producer_;
-    const std::uint32_t partitions_;
-    const Size size_;
-    const std::string body_;
-    double seconds_ = 0;
-    Mutex mutex_;
-    Condition condition_;
-    std::deque<std::uint32_t> turns_ EK_GUARDED_BY(mutex_);
-    std::uint64_t acknowledged_ EK_GUARDED_BY(mutex_) = 0;
-    std::optional<Error> error_ EK_GUARDED_BY(mutex_);
-};
+constexpr BenchSize small{100, 1'000'000, 1000};
+constexpr BenchSize large{1024, 150'000, 256};
 
 class AmqpBench {
 public:
@@ -153,10 +72,10 @@ private:
         return wanted;
     }
 
-    Result<> deliver(const std::string& name, const Size& size, const std::string& goal,
+    Result<> deliver(const std::string& name, const BenchSize& size, const std::string& goal,
                      double per_second, double ratio);
-    Result<> read(const std::string& name, const Size& size);
-    Result<> ingest(const std::string& name, const Size& size, const std::string& goal,
+    Result<> read(const std::string& name, const BenchSize& size);
+    Result<> ingest(const std::string& name, const BenchSize& size, const std::string& goal,
                     double per_second);
     Result<> single_sends();
 
@@ -164,8 +83,8 @@ private:
         return std::chrono::duration_cast<Duration>(
             std::chrono::duration<double>(options_.seconds));
     }
-    Result<> fill(const BenchHub& hub, const Size& size);
-    Result<double> log_events_per_second(const Size& size, std::uint32_t partitions);
+    Result<> fill(const BenchHub& hub, const BenchSize& size);
+    Result<double> log_events_per_second(const BenchSize& size, std::uint32_t partitions);
     struct Syncs {
         double median_ms = 0;
         double p99_ms = 0;
@@ -183,14 +102,14 @@ private:
 };
 
 // All of them to one partition.
-Result<> AmqpBench::fill(const BenchHub& hub, const Size& size) {
+Result<> AmqpBench::fill(const BenchHub& hub, const BenchSize& size) {
     EK_TRY_ASSIGN(const auto producer, Producer::open(hub.connection_string()));
     BatchLoad load(*producer, 1, size);
     return load.run(size.stored_events, std::chrono::minutes(5));
 }
 
 // One link that reads the partition from its beginning to its end, again and again.
-Result<> AmqpBench::deliver(const std::string& name, const Size& size, const std::string& goal,
+Result<> AmqpBench::deliver(const std::string& name, const BenchSize& size, const std::string& goal,
                             double per_second, double ratio) {
     EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "deliver"));
     EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = folder->path() + "/hub"}));
@@ -248,7 +167,7 @@ Result<> AmqpBench::deliver(const std::string& name, const Size& size, const std
 }
 
 // The same through the client library, into the hands of its caller.
-Result<> AmqpBench::read(const std::string& name, const Size& size) {
+Result<> AmqpBench::read(const std::string& name, const BenchSize& size) {
     EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "read"));
     EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = folder->path() + "/hub"}));
     EK_TRY(fill(*hub, size));
@@ -277,7 +196,7 @@ Result<> AmqpBench::read(const std::string& name, const Size& size) {
 }
 
 // What the log alone makes durable, with the same batches, in this process.
-Result<double> AmqpBench::log_events_per_second(const Size& size, std::uint32_t partitions) {
+Result<double> AmqpBench::log_events_per_second(const BenchSize& size, std::uint32_t partitions) {
     EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "log"));
     EK_TRY_ASSIGN(
         const auto rig,
@@ -297,7 +216,7 @@ Result<double> AmqpBench::log_events_per_second(const Size& size, std::uint32_t 
     return rate;
 }
 
-Result<> AmqpBench::ingest(const std::string& name, const Size& size, const std::string& goal,
+Result<> AmqpBench::ingest(const std::string& name, const BenchSize& size, const std::string& goal,
                            double per_second) {
     constexpr std::uint32_t partitions = 16;
     std::vector<double> ours;
@@ -330,13 +249,6 @@ Result<> AmqpBench::ingest(const std::string& name, const Size& size, const std:
                  {"events_per_second_max", *std::max_element(ours.begin(), ours.end())}};
     lines.push_back(line);
     return {};
-}
-
-double quantile(std::vector<double> values, double part) {
-    if (values.empty()) return 0;
-    const auto at = static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
-    std::nth_element(values.begin(), values.begin() + at, values.end());
-    return values[static_cast<std::size_t>(at)];
 }
 
 // A small write and fdatasync, again and again, on a file that grows.

@@ -34,6 +34,13 @@ double median(std::vector<double> values) {
     return *middle;
 }
 
+double quantile(std::vector<double> values, double part) {
+    if (values.empty()) return 0;
+    const auto at = static_cast<std::ptrdiff_t>(part * static_cast<double>(values.size() - 1));
+    std::nth_element(values.begin(), values.begin() + at, values.end());
+    return values[static_cast<std::size_t>(at)];
+}
+
 void print_table(const std::vector<BenchLine>& lines) {
     const Terminal terminal = terminal_of(stdout);
     Table table({"BENCHMARK", "EVENTS/s", "LIMIT/s", "RATIO", "GOAL", "MET"});

@@ -19,6 +19,8 @@ struct BenchLine {
 };
 
 double median(std::vector<double> values);
+// 0 of none; `part` from 0 to 1.
+double quantile(std::vector<double> values, double part);
 
 // On stdout: a table on a terminal, tab separated otherwise.
 void print_table(const std::vector<BenchLine>& lines);

@@ -10,6 +10,7 @@
 
 #include "cli/bench.h"
 #include "cli/bench_hub.h"
+#include "cli/bench_member.h"
 #include "cli/checkpoint_commands.h"
 #include "cli/client_commands.h"
 #include "cli/completion.h"
@@ -78,6 +79,8 @@ Examples:
   evenkeel bench log --data /mnt/disk          the device that counts
   evenkeel bench log --only cached --seconds 5
   evenkeel bench amqp --only deliver           how fast events reach a receiver
+  evenkeel bench processor --only noop         how fast a processor reads a backlog
+  evenkeel bench processor --full              25 kills a profile and 200 hand-overs: 10 minutes
   evenkeel bench restart --gib 10 -o json)";
 
 const CLI::App* innermost(const CLI::App* app) {
@@ -139,6 +142,8 @@ struct Commands {
     BenchLogOptions bench_log;
     BenchAmqpOptions bench_amqp;
     BenchHubOptions bench_hub;
+    BenchProcessorOptions bench_processor;
+    BenchMemberOptions bench_member;
     BenchRestartOptions bench_restart;
     BenchChildOptions bench_child;
     std::string bench_output = "table";
@@ -268,6 +273,41 @@ void add_output(CLI::App& app, Commands& commands) {
         ->capture_default_str();
 }
 
+void add_bench_processor(CLI::App& bench, Commands& commands) {
+    auto& options = commands.bench_processor;
+    auto* command = bench.add_subcommand(
+        "processor", "Processors: speed, latency, failover, hand-over, balance after start");
+    add_output(*command, commands);
+    command->add_option("--data", options.data, "Make the temporary folder in this one")
+        ->type_name("DIR");
+    command->add_option("--seconds", options.seconds, "Length of one round of the latency")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    command->add_option("--rounds", options.rounds, "Rounds, of which the median counts")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    command->add_option("--events", options.events, "Backlog that a round reads")
+        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+    command->add_flag("--full", options.full,
+                      "25 kills a profile and 200 hand-overs instead of 3 and 24");
+    command->add_option("--only", options.only, "Only lines whose name contains this");
+    command->footer(bench_examples);
+    command->callback([&commands] {
+        commands.bench_processor.json = commands.bench_output == "json";
+        commands.exit = bench_processor(commands.bench_processor);
+    });
+
+    auto& member = commands.bench_member;
+    auto* child = bench.add_subcommand("member-child")->group("");
+    child->add_option("--mode", member.mode)->required();
+    child->add_option("--store", member.store)->required();
+    child->add_option("--events", member.events);
+    child->add_option("--partitions", member.partitions);
+    child->add_flag("--fast", member.fast);
+    child->callback([&commands] { commands.exit = bench_member_child(commands.bench_member); });
+}
+
 void add_bench(CLI::App& app, Commands& commands) {
     auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
     bench->require_subcommand(1);
@@ -331,6 +371,8 @@ void add_bench(CLI::App& app, Commands& commands) {
         commands.bench_restart.json = commands.bench_output == "json";
         commands.exit = bench_restart(commands.bench_restart);
     });
+
+    add_bench_processor(*bench, commands);
 
     // Started by benchmarks; not for people, so not shown.
     auto* hub = bench->add_subcommand("hub-child")->group("");

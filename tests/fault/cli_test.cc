@@ -3,6 +3,8 @@
 
 #include <signal.h>
 
+#include <boost/json/parse.hpp>
+
 #include "base/bytes.h"
 #include "fault/process.h"
 #include "io/system/files.h"
@@ -212,6 +214,28 @@ TEST(Bench, counts_what_idle_connections_and_slow_consumers_cost_the_hub) {
         EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
         EXPECT_TRUE(has(outcome.output, name)) << outcome.output;
     }
+}
+
+TEST(Bench, measures_processors_in_processes_of_their_own) {
+    const test::TemporaryDirectory directory;
+    for (const char* name : {"noop_100b", "end_to_end_20k", "balance_after_start"}) {
+        const auto outcome =
+            evenkeel({"bench", "processor", "-o", "json", "--only", name, "--events", "20000",
+                      "--seconds", "0.1", "--rounds", "1", "--data", directory.path()});
+
+        EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+        boost::system::error_code error;
+        const auto parsed = boost::json::parse(outcome.output, error);
+        ASSERT_FALSE(error) << outcome.output;
+        ASSERT_EQ(parsed.as_array().size(), 1U) << outcome.output;
+        const auto& line = parsed.as_array()[0].as_object();
+        EXPECT_EQ(line.at("name").as_string(), name);
+        for (const char* key : {"events_per_second", "limit_per_second", "ratio"}) {
+            EXPECT_GT(line.at(key).to_number<double>(), 0) << key << ": " << outcome.output;
+        }
+    }
+    io::system::SystemFiles files;
+    EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
 }
 
 TEST(Bench, restarts_after_a_kill_and_reads_what_was_acknowledged) {

@@ -1,0 +1,30 @@
+// Processors in a process of their own, for benchmarks. The first line on stdin is the connection
+// string, which holds a key.
+//
+//   count    one processor with a handler that only looks at the numbers; says "ready" once all
+//            partitions are open, waits for a line, and after so many events tells
+//            "counted SECONDS CPU_SECONDS PEAK_MIB"
+//   latency  says "ready" once each partition has had an event; told to, forgets what it has seen;
+//            at the next line tells "latency EVENTS P50_MS P99_MS MAX_MS"
+//   group    many processors, told by "start N" and "stop N". Tells "open N PARTITION EPOCH NS",
+//            "close N PARTITION EPOCH NS", and of each batch
+//            "events N PARTITION EPOCH FIRST LAST NS"; the times are instants of this machine
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+#include "cli/exit_code.h"
+
+namespace evenkeel::cli {
+
+struct BenchMemberOptions {
+    std::string mode;
+    std::string store;
+    std::uint64_t events = 0;  // count
+    std::uint32_t partitions = 16;
+    bool fast = false;
+};
+ExitCode bench_member_child(const BenchMemberOptions& options);
+
+}  // namespace evenkeel::cli
