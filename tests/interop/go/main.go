@@ -5,10 +5,14 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/tls"
+	"crypto/x509"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
+	"net"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -17,21 +21,27 @@ import (
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
 	"github.com/Azure/azure-sdk-for-go/sdk/messaging/azeventhubs/v2"
+	"github.com/coder/websocket"
 )
 
 const suite = "GoSdk"
 
 type hub struct {
 	folder  string
-	port    int
+	port    int // of plain AMQP; the same after a restart
+	tls     int
+	https   int
 	process *exec.Cmd
 }
+
+func (h *hub) certificate() string { return filepath.Join(h.folder, "certificate.pem") }
 
 func (h *hub) start() error {
 	ready := filepath.Join(h.folder, "ready.json")
 	os.Remove(ready)
 	h.process = exec.Command(os.Getenv("EVENKEEL"), "dev", "--data", filepath.Join(h.folder, "data"),
-		"--port", fmt.Sprint(h.port), "--http-port", "0", "--ready-file", ready, "--hub", "eh1:4", "--hub", "eh2:2")
+		"--port", fmt.Sprint(h.port), "--http-port", "0", "--tls-port", "0", "--https-port", "0",
+		"--certificate-file", h.certificate(), "--ready-file", ready, "--hub", "eh1:4", "--hub", "eh2:2")
 	output, err := h.process.StdoutPipe()
 	if err != nil {
 		return err
@@ -48,12 +58,14 @@ func (h *hub) start() error {
 			continue
 		}
 		var ports struct {
-			Amqp int `json:"amqp_port"`
+			Amqp  int `json:"amqp_port"`
+			Amqps int `json:"amqps_port"`
+			Https int `json:"https_port"`
 		}
 		if err := json.Unmarshal(bytes, &ports); err != nil {
 			return err
 		}
-		h.port = ports.Amqp
+		h.port, h.tls, h.https = ports.Amqp, ports.Amqps, ports.Https
 		return nil
 	}
 	return errors.New("the hub did not become ready")
@@ -109,6 +121,10 @@ func send(ctx context.Context, client *azeventhubs.ProducerClient, options *azev
 func receive(ctx context.Context, h *hub, name, partition string, start azeventhubs.StartPosition, count int) []*azeventhubs.ReceivedEventData {
 	client := h.consumer(name)
 	defer client.Close(ctx)
+	return take(ctx, client, partition, start, count)
+}
+
+func take(ctx context.Context, client *azeventhubs.ConsumerClient, partition string, start azeventhubs.StartPosition, count int) []*azeventhubs.ReceivedEventData {
 	reader, err := client.NewPartitionClient(partition, &azeventhubs.PartitionClientOptions{StartPosition: start})
 	must(err)
 	defer reader.Close(ctx)
@@ -127,6 +143,37 @@ func bodies(events []*azeventhubs.ReceivedEventData) string {
 		texts = append(texts, string(event.Body))
 	}
 	return strings.Join(texts, ",")
+}
+
+// secure says how a client reaches the hub by TLS or by a WebSocket over TLS, trusting its certificate.
+func (h *hub) secure(port int) (connectionString string, trust *tls.Config) {
+	pem, err := os.ReadFile(h.certificate())
+	must(err)
+	roots := x509.NewCertPool()
+	check(roots.AppendCertsFromPEM(pem), "no certificate in %s", h.certificate())
+	return fmt.Sprintf("Endpoint=sb://localhost:%d;SharedAccessKeyName=RootManageSharedAccessKey;"+
+		"SharedAccessKey=SAS_KEY_VALUE", port), &tls.Config{RootCAs: roots, ServerName: "localhost"}
+}
+
+type dialer func(ctx context.Context, params azeventhubs.WebSocketConnParams) (net.Conn, error)
+
+// passes sends an event and reads it back.
+func (h *hub) passes(ctx context.Context, port int, dial dialer) {
+	text, trust := h.secure(port)
+	client, err := azeventhubs.NewProducerClientFromConnectionString(text, "eh1",
+		&azeventhubs.ProducerClientOptions{RetryOptions: quick, TLSConfig: trust, NewWebSocketConn: dial})
+	must(err)
+	defer client.Close(ctx)
+	body := fmt.Sprintf("by port %d", port)
+	send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("1")}, body)
+	properties, err := client.GetPartitionProperties(ctx, "1", nil)
+	must(err)
+	reader, err := azeventhubs.NewConsumerClientFromConnectionString(text, "eh1", azeventhubs.DefaultConsumerGroup,
+		&azeventhubs.ConsumerClientOptions{RetryOptions: quick, TLSConfig: trust, NewWebSocketConn: dial})
+	must(err)
+	defer reader.Close(ctx)
+	last := azeventhubs.StartPosition{SequenceNumber: to.Ptr(properties.LastEnqueuedSequenceNumber), Inclusive: true}
+	check(bodies(take(ctx, reader, "1", last, 1)) == body, "another body")
 }
 
 var earliest = azeventhubs.StartPosition{Earliest: to.Ptr(true)}
@@ -184,29 +231,56 @@ var tests = []struct {
 		check(at(azeventhubs.StartPosition{SequenceNumber: to.Ptr(int64(2))}, 2) == "3,4", "after a number")
 		check(at(azeventhubs.StartPosition{SequenceNumber: to.Ptr(int64(2)), Inclusive: true}, 3) == "2,3,4", "at a number")
 		check(at(azeventhubs.StartPosition{Offset: to.Ptr(all[1].Offset)}, 3) == "2,3,4", "after an offset")
+		check(at(azeventhubs.StartPosition{Offset: to.Ptr(all[1].Offset), Inclusive: true}, 4) == "1,2,3,4", "at an offset")
 		check(at(azeventhubs.StartPosition{EnqueuedTime: to.Ptr(all[0].EnqueuedTime.Add(-time.Second))}, 5) == "0,1,2,3,4", "after a time")
+		latest := make(chan string)
+		go func() {
+			defer close(latest)
+			defer func() { recover() }() // told by the closed channel
+			latest <- at(azeventhubs.StartPosition{Latest: to.Ptr(true)}, 1)
+		}()
+		for came := false; !came; { // until the reader is there, events pass it by
+			send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("3")}, "new")
+			select {
+			case text := <-latest:
+				check(text == "new", "the latest is '%s'", text)
+				came = true
+			default:
+			}
+		}
+		consumer := h.consumer("eh1")
+		defer consumer.Close(ctx)
+		reader, err := consumer.NewPartitionClient("3", &azeventhubs.PartitionClientOptions{
+			StartPosition: azeventhubs.StartPosition{SequenceNumber: to.Ptr(int64(1_000_000))}})
+		must(err)
+		defer reader.Close(ctx)
+		_, err = reader.ReceiveEvents(ctx, 1, nil)
+		check(err != nil && strings.Contains(err.Error(), "The supplied sequence number '1000000' is invalid"), "%v", err)
 	}},
-	{"a_higher_owner_level_takes_the_partition_over", func(ctx context.Context, h *hub) {
+	{"a_higher_owner_level_takes_the_partition_over_and_a_lower_one_is_refused", func(ctx context.Context, h *hub) {
 		client := h.consumer("eh1")
 		defer client.Close(ctx)
-		attach := func(level int64) *azeventhubs.PartitionClient {
+		attach := func(level int64) (*azeventhubs.PartitionClient, error) {
 			reader, err := client.NewPartitionClient("0", &azeventhubs.PartitionClientOptions{
 				StartPosition: earliest, OwnerLevel: to.Ptr(level)})
 			must(err)
 			_, err = reader.ReceiveEvents(ctx, 1, nil)
-			must(err)
-			return reader
+			return reader, err
 		}
-		first := attach(1)
+		first, err := attach(1)
+		must(err)
 		defer first.Close(ctx)
-		second := attach(2)
+		second, err := attach(2)
+		must(err)
 		defer second.Close(ctx)
-		var err error
 		for err == nil {
 			_, err = first.ReceiveEvents(ctx, 1, nil)
 		}
 		var lost *azeventhubs.Error
 		check(errors.As(err, &lost) && lost.Code == azeventhubs.ErrorCodeOwnershipLost, "%v", err)
+		third, err := attach(1)
+		defer third.Close(ctx)
+		check(err != nil && strings.Contains(err.Error(), "amqp:link:stolen"), "%v", err)
 	}},
 	{"the_sixth_reader_of_a_partition_is_refused", func(ctx context.Context, h *hub) {
 		client := h.consumer("eh1")
@@ -231,19 +305,55 @@ var tests = []struct {
 		_, err = client.GetEventHubProperties(ctx, nil)
 		check(err != nil && strings.Contains(err.Error(), "401") && strings.Contains(err.Error(), "InvalidSignature"), "%v", err)
 	}},
+	{"events_pass_by_tls", func(ctx context.Context, h *hub) {
+		h.passes(ctx, h.tls, nil)
+	}},
+	{"events_pass_by_websocket", func(ctx context.Context, h *hub) {
+		_, trust := h.secure(h.https)
+		h.passes(ctx, h.https, func(ctx context.Context, params azeventhubs.WebSocketConnParams) (net.Conn, error) {
+			connection, _, err := websocket.Dial(ctx, params.Host, &websocket.DialOptions{
+				Subprotocols: []string{"AMQPWSB10"},
+				HTTPClient:   &http.Client{Transport: &http.Transport{TLSClientConfig: trust}}})
+			if err != nil {
+				return nil, err
+			}
+			return websocket.NetConn(context.Background(), connection, websocket.MessageBinary), nil
+		})
+	}},
 	{"after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", func(ctx context.Context, h *hub) {
 		client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("SAS_KEY_VALUE"), "eh2",
 			&azeventhubs.ProducerClientOptions{RetryOptions: azeventhubs.RetryOptions{
 				MaxRetries: 20, RetryDelay: 100 * time.Millisecond, MaxRetryDelay: 500 * time.Millisecond}})
 		must(err)
 		defer client.Close(ctx)
-		options := &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("1")}
-		send(ctx, client, options, "before")
-		h.stop(os.Kill)
-		must(h.start())
-		send(ctx, client, options, "after")
-		events := receive(ctx, h, "eh2", "1", earliest, 2)
-		check(bodies(events) == "before,after", "%s", bodies(events))
+		consumer := h.consumer("eh2")
+		defer consumer.Close(ctx)
+		reader, err := consumer.NewPartitionClient("1", &azeventhubs.PartitionClientOptions{StartPosition: earliest})
+		must(err)
+		defer reader.Close(ctx)
+		var sent []string
+		var seen []*azeventhubs.ReceivedEventData
+		read := func() {
+			for len(seen) < len(sent) {
+				events, err := reader.ReceiveEvents(ctx, 1, nil)
+				must(err)
+				seen = append(seen, events...)
+			}
+		}
+		for _, phase := range []string{"before", "after"} {
+			for i := 0; i < 30; i++ {
+				sent = append(sent, fmt.Sprintf("%s %d", phase, i))
+				send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("1")}, sent[len(sent)-1])
+			}
+			read()
+			if phase == "before" {
+				h.stop(os.Kill)
+				must(h.start())
+			}
+		}
+		check(bodies(receive(ctx, h, "eh2", "1", earliest, 60)) == strings.Join(sent, ","), "not what was sent")
+		// One that was there all the time missed nothing, and got nothing twice.
+		check(bodies(seen) == strings.Join(sent, ","), "%s", bodies(seen))
 	}},
 }
 

@@ -244,6 +244,18 @@ test("events_pass_by_websocket", (hub) => elsewhere(hub, hub.https_port, "websoc
 
 test("after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", async (hub) => {
   const options = { retryOptions: { maxRetries: 20, retryDelayInMs: 200, maxRetryDelayInMs: 500 } };
+  const reader = new EventHubConsumerClient("$Default", hub.connectionString(), "eh2", options);
+  const seen = [];
+  const everything = new Promise((resolve, reject) => {
+    reader.subscribe("0", {
+      processEvents: async (events) => {
+        seen.push(...events.map((e) => e.body));
+        if (seen.length >= 100) resolve();
+      },
+      processError: async (error) => reject(error),
+    }, { startPosition: { sequenceNumber: 2 }, maxWaitTimeInSeconds: 1 });
+  });
+  everything.catch(() => {});
   await withClient(producer(hub, "eh2", options), async (client) => {
     const sent = [];
     for (let i = 0; i < 50; i += 1) {
@@ -256,10 +268,13 @@ test("after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", async (hu
       await client.sendBatch([{ body: `after ${i}` }], { partitionId: "0" });
       sent.push(`after ${i}`);
     }
-    const events = await withClient(consumer(hub, "$Default", "eh2"), (reader) =>
-      receive(reader, "0", { sequenceNumber: 2 }, 100));
+    const events = await withClient(consumer(hub, "$Default", "eh2"), (late) =>
+      receive(late, "0", { sequenceNumber: 2 }, 100));
     assert.deepEqual(events.map((e) => e.body), sent);
     assert.deepEqual(events.map((e) => e.sequenceNumber), [...Array(100).keys()].map((i) => i + 3));
+    // One that was reading all the time missed nothing, and got nothing twice.
+    await withClient(reader, () => everything);
+    assert.deepEqual(seen, sent);
   });
 });
 

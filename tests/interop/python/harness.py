@@ -62,6 +62,11 @@ class Hub:
         return (f"Endpoint=sb://localhost:{self.port};SharedAccessKeyName=RootManageSharedAccessKey;"
                 f"SharedAccessKey={key};UseDevelopmentEmulator=true;")
 
+    def connection_string_elsewhere(self):
+        """Of a service whose address is told apart."""
+        return ("Endpoint=sb://localhost;SharedAccessKeyName=RootManageSharedAccessKey;"
+                "SharedAccessKey=SAS_KEY_VALUE")
+
 
 def refused(call):
     """What a call that must fail raises; which error it is, is what the test looks at."""

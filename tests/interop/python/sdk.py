@@ -2,22 +2,23 @@
 
 import sys
 import threading
+from concurrent.futures import ThreadPoolExecutor
 
 from harness import main, refused, test
 
 SUITE = "PythonSdk"
 
 
-def producer(hub, name="eh1", **options):
+def producer(hub, name="eh1", string=None, **options):
     from azure.eventhub import EventHubProducerClient
     return EventHubProducerClient.from_connection_string(
-        hub.connection_string(), eventhub_name=name, retry_backoff_factor=0.1, **options)
+        string or hub.connection_string(), eventhub_name=name, retry_backoff_factor=0.1, **options)
 
 
-def consumer(hub, name="eh1", group="$Default", **options):
+def consumer(hub, name="eh1", group="$Default", string=None, **options):
     from azure.eventhub import EventHubConsumerClient
     return EventHubConsumerClient.from_connection_string(
-        hub.connection_string(), consumer_group=group, eventhub_name=name,
+        string or hub.connection_string(), consumer_group=group, eventhub_name=name,
         retry_backoff_factor=0.1, **options)
 
 
@@ -37,7 +38,7 @@ def receive(hub, partition, count, name="eh1", group="$Default", seconds=30, cli
     client = client or consumer(hub, name, group, retry_total=1)
     thread = threading.Thread(target=lambda: client.receive_batch(
         on_event_batch=on_batch, on_error=on_error, partition_id=partition, max_wait_time=1,
-        starting_position=options.pop("position", "-1"), **options))
+        max_batch_size=count, starting_position=options.pop("position", "-1"), **options))
     thread.start()
     came = enough.wait(seconds)
     client.close()
@@ -93,11 +94,19 @@ def a_single_event_and_events_of_one_key_arrive(hub):
 @test
 def a_large_event_passes_and_a_larger_one_is_refused(hub):
     from azure.eventhub import EventData
+    from azure.eventhub.exceptions import EventHubError
     with producer(hub, retry_total=0) as client:
         client.send_batch([EventData(b"x" * 1_000_000)], partition_id="2")
         error = refused(lambda: client.create_batch().add(EventData(b"x" * 1_100_000)))
         assert isinstance(error, ValueError), error
-    assert len(receive(hub, "2", 1)[0].body_as_str()) == 1_000_000
+        # The SDK does not measure a single event; the hub does.
+        error = refused(lambda: client.send_event(EventData(b"x" * 1_100_000), partition_id="2"))
+        assert isinstance(error, EventHubError), repr(error)
+        assert "exceeds the limit" in str(error), error
+        client.send_event(EventData("the link still works"), partition_id="2")
+    events = receive(hub, "2", 2)
+    assert len(events[0].body_as_str()) == 1_000_000
+    assert events[1].body_as_str() == "the link still works"
 
 
 @test
@@ -108,17 +117,54 @@ def reading_starts_at_every_kind_of_position(hub):
     everything = receive(hub, "3", 10)
 
     def bodies(count, **options):
-        return [e.body_as_str() for e in receive(hub, "3", count, **options)]
+        return " ".join(e.body_as_str() for e in receive(hub, "3", count, **options))
 
-    assert bodies(5, position=4) == ["5", "6", "7", "8", "9"]
-    assert bodies(6, position=4, starting_position_inclusive=True) == ["4", "5", "6", "7", "8", "9"]
-    assert bodies(3, position=everything[6].offset) == ["7", "8", "9"]
-    assert bodies(10, position=everything[0].enqueued_time.replace(year=2020)) == [
-        str(i) for i in range(10)]
+    with ThreadPoolExecutor(3) as pool:  # a partition has room for five readers
+        after_number = pool.submit(bodies, 5, position=4)
+        at_number = pool.submit(bodies, 6, position=4, starting_position_inclusive=True)
+        after_offset = pool.submit(bodies, 3, position=everything[6].offset)
+        at_offset = pool.submit(bodies, 4, position=everything[6].offset, starting_position_inclusive=True)
+        after_time = pool.submit(bodies, 10, position=everything[0].enqueued_time.replace(year=2020))
+    assert after_number.result() == "5 6 7 8 9"
+    assert at_number.result() == "4 5 6 7 8 9"
+    assert after_offset.result() == "7 8 9"
+    assert at_offset.result() == "6 7 8 9"
+    assert after_time.result() == "0 1 2 3 4 5 6 7 8 9"
+    latest = []
+    reading = threading.Thread(target=lambda: latest.append(bodies(1, position="@latest", prefetch=1)))
+    reading.start()
+    with producer(hub) as client:
+        while reading.is_alive():  # until the reader is there, events pass it by
+            client.send_batch([EventData("new")], partition_id="3")
+            reading.join(0.02)
+    assert latest and latest[0].startswith("new"), latest
+    error = refused(lambda: receive(hub, "3", 1, position=1_000_000, client=consumer(hub, retry_total=0)))
+    assert "The supplied sequence number '1000000' is invalid" in str(error), repr(error)
 
 
 @test
-def a_higher_owner_level_takes_the_partition_over(hub):
+def the_last_enqueued_event_is_told_to_those_who_ask(hub):
+    seen, told = threading.Event(), []
+
+    def on_event(context, event):
+        told.append(context.last_enqueued_event_properties)
+        seen.set()
+
+    client = consumer(hub)
+    thread = threading.Thread(target=lambda: client.receive(
+        on_event=on_event, partition_id="0", starting_position="-1",
+        track_last_enqueued_event_properties=True))
+    thread.start()
+    assert seen.wait(20)
+    client.close()
+    thread.join()
+    assert told[0]["sequence_number"] == 99, told[0]
+    assert told[0]["enqueued_time"] and told[0]["retrieval_time"], told[0]
+
+
+@test
+def a_higher_owner_level_takes_the_partition_over_and_a_lower_one_is_refused(hub):
+    from azure.eventhub.exceptions import ConnectionLostError
     lost, seen = threading.Event(), threading.Event()
     errors = []
 
@@ -132,11 +178,47 @@ def a_higher_owner_level_takes_the_partition_over(hub):
         starting_position="-1", owner_level=1))
     thread.start()
     assert seen.wait(20)
-    assert receive(hub, "0", 1, owner_level=2)
-    assert lost.wait(20)
+    second, there = consumer(hub), threading.Event()
+    other = threading.Thread(target=lambda: second.receive(
+        on_event=lambda context, event: there.set(), partition_id="0", starting_position="-1",
+        owner_level=2))
+    other.start()
+    assert there.wait(20) and lost.wait(20)
     first.close()
     thread.join()
+    assert isinstance(errors[0], ConnectionLostError), repr(errors[0])
     assert "New receiver" in str(errors[0]) and "higher epoch of '2'" in str(errors[0]), errors
+    lower = refused(lambda: receive(hub, "0", 1, owner_level=1, client=consumer(hub, retry_total=0)))
+    second.close()
+    other.join()
+    assert isinstance(lower, ConnectionLostError) and "higher epoch '2' already exists" in str(lower), lower
+
+
+@test
+def the_sixth_reader_of_a_partition_is_refused(hub):
+    from azure.eventhub.exceptions import ConnectionLostError
+    readers = []
+    try:
+        for _ in range(5):
+            seen = threading.Event()
+            reader = consumer(hub, retry_total=0)
+            thread = threading.Thread(target=reader.receive, kwargs={
+                "on_event": lambda context, event, seen=seen: seen.set(), "partition_id": "0",
+                "starting_position": "-1"})
+            thread.start()
+            readers.append((reader, thread, seen))
+        for _, _, seen in readers:
+            assert seen.wait(20)
+        # Told to retry, this SDK asks again each second for ever and says nothing to its user.
+        error = refused(lambda: receive(hub, "0", 1, client=consumer(hub, retry_total=0)))
+        assert isinstance(error, ConnectionLostError), repr(error)
+        assert "amqp:resource-limit-exceeded" in str(error), error
+        assert "receivers per partition in a consumer group which is 5" in str(error), error
+    finally:
+        for reader, _, _ in readers:
+            reader.close()
+        for _, thread, _ in readers:
+            thread.join()
 
 
 @test
@@ -151,9 +233,46 @@ def unknown_hubs_and_wrong_keys_are_refused(hub):
     assert isinstance(error, (AuthenticationError, ConnectError)), error
 
 
+def passes(hub, port, transport):
+    """Sends an event and reads it back, trusting the hub's own certificate and nothing less."""
+    from azure.eventhub import EventData
+    options = {"string": hub.connection_string_elsewhere(), "transport_type": transport,
+               "custom_endpoint_address": f"sb://localhost:{hub.ports[port]}",
+               "connection_verify": hub.certificate, "retry_total": 1}
+    with producer(hub, **options) as client:
+        client.send_batch([EventData(f"by {port}")], partition_id="1")
+        last = client.get_partition_properties("1")["last_enqueued_sequence_number"]
+    events = receive(hub, "1", 1, client=consumer(hub, **options), position=last,
+                     starting_position_inclusive=True)
+    assert [e.body_as_str() for e in events] == [f"by {port}"]
+
+
+@test
+def events_pass_by_tls(hub):
+    from azure.eventhub import TransportType
+    passes(hub, "amqps_port", TransportType.Amqp)
+
+
+@test
+def events_pass_by_websocket(hub):
+    from azure.eventhub import TransportType
+    passes(hub, "https_port", TransportType.AmqpOverWebsocket)
+
+
 @test
 def after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost(hub):
     from azure.eventhub import EventData
+    seen, everything = [], threading.Event()
+
+    def on_event(context, event):
+        seen.append((event.sequence_number, event.body_as_str()))
+        if len(seen) >= 60:
+            everything.set()
+
+    reader = consumer(hub, "eh2")
+    reading = threading.Thread(target=lambda: reader.receive(
+        on_event=on_event, partition_id="1", starting_position=0))
+    reading.start()
     with producer(hub, "eh2", retry_total=20, retry_backoff_max=0.5) as client:
         sent = []
         for phase in ("before", "after"):
@@ -166,6 +285,11 @@ def after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost(hub):
     events = receive(hub, "1", 60, "eh2", position=0)
     assert [e.body_as_str() for e in events] == sent
     assert [e.sequence_number for e in events] == list(range(1, 61))
+    # One that was reading all the time missed nothing, and got nothing twice.
+    came = everything.wait(30)
+    reader.close()
+    reading.join()
+    assert came and seen == list(zip(range(1, 61), sent)), seen
 
 
 if __name__ == "__main__":
