@@ -89,6 +89,15 @@ public:
             [&](Store& s, auto done) { s.list_dead_letters(count_max, std::move(done)); });
     }
 
+    Result<std::vector<Record>> records(std::string_view prefix = "") {
+        return ask<std::vector<Record>>(
+            [&](Store& s, auto done) { s.list_records(prefix, std::move(done)); });
+    }
+    Result<std::string> write(const Record& record) {
+        return ask<std::string>(
+            [&](Store& s, auto done) { s.write_record(record, std::move(done)); });
+    }
+
     Store& store() { return *store_; }
     io::system::LoopThread& loop() { return loop_; }
     // Destroys the store now.

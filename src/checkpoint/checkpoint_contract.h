@@ -76,7 +76,10 @@ TEST_P(StoreContract, people_may_set_a_checkpoint_back_but_not_its_epoch) {
 
     ASSERT_TRUE(a->reset(at(0, -1, 9)));
     EXPECT_EQ(code(a->write(at(0, 6, 8))), ErrorCode::fenced);
-    EXPECT_TRUE(a->reset(at(1, 77, 2))) << "also where there was none";
+    Checkpoint fresh = at(1, 77, 2);
+    fresh.enqueued_ms = 5;
+    EXPECT_TRUE(a->reset(fresh)) << "also where there was none";
+    EXPECT_EQ(a->checkpoints()->at(1).enqueued_ms, 5);
     EXPECT_EQ(a->checkpoints()->at(1).sequence, SequenceNumber{77});
 }
 
@@ -141,6 +144,7 @@ TEST_P(StoreContract, answers_tell_when_a_checkpoint_was_written_and_keep_all_of
     Checkpoint full = at(6, std::numeric_limits<std::int64_t>::max(), 7, 8);
     full.offset = "an opaque offset: 4294967296:\xC3\xA4";
     full.hub_created_ms = 1'700'000'000'123;
+    full.enqueued_ms = 1'700'000'000'456;
 
     ASSERT_TRUE(a->write(full));
 
@@ -149,6 +153,8 @@ TEST_P(StoreContract, answers_tell_when_a_checkpoint_was_written_and_keep_all_of
     EXPECT_EQ(stored.offset, full.offset);
     EXPECT_EQ(stored.attempts, full.attempts);
     EXPECT_EQ(stored.hub_created_ms, full.hub_created_ms);
+    EXPECT_EQ(stored.enqueued_ms, full.enqueued_ms);
+    EXPECT_EQ(a->seal(6, 8)->enqueued_ms, full.enqueued_ms) << "a seal answers it too";
     EXPECT_GE(stored.written_ms, before);
     EXPECT_LE(stored.written_ms, clock.wall().milliseconds);
 }

@@ -196,6 +196,24 @@ void FaultyStore::list_dead_letters(std::size_t count_max, Answer<std::vector<De
     });
 }
 
+void FaultyStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {
+    ++requests_;
+    exchange(faults_.list_half, std::move(done),
+             [prefix = std::string(prefix)](Store& inner, auto answer) {
+                 inner.list_records(prefix, std::move(answer));
+             });
+}
+
+void FaultyStore::write_record(const Record& record, Answer<std::string> done) {
+    ++requests_;
+    const bool is_conflict = draw(faults_.conflict_per_thousand);
+    exchange(faults_.write_half, std::move(done),
+             [record, is_conflict](Store& inner, auto answer) mutable {
+                 if (is_conflict) return answer(conflicting());
+                 inner.write_record(record, std::move(answer));
+             });
+}
+
 bool FaultyStore::watch(std::function<void()> changed) {
     client_.check_here();
     if (!faults_.push) return false;

@@ -38,7 +38,7 @@ struct Faults {
     std::uint32_t refused_per_thousand = 0;  // `unavailable`, not applied
     std::uint32_t lost_per_thousand = 0;     // `timed_out`, though it was applied
     std::uint32_t conflict_per_thousand =
-        0;                   // member and ownership writes: `conflict`, not applied
+        0;                   // member, ownership and record writes: `conflict`, not applied
     Duration lost_delay{0};  // how much later than its answer a loss is noticed
     bool outage = false;     // everything fails at once
 
@@ -75,6 +75,8 @@ public:
     void reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) override;
     void add_dead_letter(const DeadLetter& letter, Answer<> done) override;
     void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) override;
+    void list_records(std::string_view prefix, Answer<std::vector<Record>> done) override;
+    void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()> changed) override;
 
 private:

@@ -121,6 +121,17 @@ void MemoryStore::list_dead_letters(std::size_t count_max, Answer<std::vector<De
         server_.apply(*this, [&](Table& table, Moment) { return table.dead_letters(count_max); }));
 }
 
+void MemoryStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {
+    answer<std::vector<Record>>(std::move(done), server_.apply(*this, [&](Table& table, Moment) {
+        return table.records(prefix);
+    }));
+}
+
+void MemoryStore::write_record(const Record& record, Answer<std::string> done) {
+    answer(std::move(done),
+           server_.apply(*this, [&](Table& table, Moment) { return table.write_record(record); }));
+}
+
 bool MemoryStore::watch(std::function<void()> changed) {
     loop_.check_here();
     changed_ = std::move(changed);

@@ -77,6 +77,8 @@ public:
     void reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) override;
     void add_dead_letter(const DeadLetter& letter, Answer<> done) override;
     void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) override;
+    void list_records(std::string_view prefix, Answer<std::vector<Record>> done) override;
+    void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()> changed) override;
 
 private:

@@ -136,6 +136,25 @@ void SqliteStore::list_dead_letters(std::size_t count_max, Answer<std::vector<De
     });
 }
 
+void SqliteStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {
+    state_->submit(JobKind::listing, std::move(done),
+                   [prefix = std::string(prefix)](SqliteTable& table, Moment) {
+                       return table.records(prefix);
+                   });
+}
+
+void SqliteStore::write_record(const Record& record, Answer<std::string> done) {
+    if (const Result<> checked = check(record); !checked.ok()) {
+        state_->loop.check_here();
+        return state_->loop.post([weak = std::weak_ptr<State*>(state_->alive),
+                                  done = std::move(done), error = checked.error()]() mutable {
+            if (!weak.expired()) done(error);
+        });
+    }
+    state_->submit(JobKind::write, std::move(done),
+                   [record](SqliteTable& table, Moment) { return table.write_record(record); });
+}
+
 bool SqliteStore::watch(std::function<void()> changed) {
     state_->loop.check_here();
     state_->changed = std::move(changed);

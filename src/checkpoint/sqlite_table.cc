@@ -8,78 +8,11 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/sqlite_schema.h"
+
 namespace evenkeel::checkpoint {
 
 namespace {
-
-constexpr std::int64_t schema_version = 1;
-
-// Everything is there or nothing, so that only an old file lacks something.
-constexpr const char* schema = R"(
-CREATE TABLE evenkeel_schema (version INTEGER NOT NULL) STRICT;
-INSERT INTO evenkeel_schema VALUES (1);
-
-CREATE TABLE evenkeel_group (
-    id INTEGER PRIMARY KEY,
-    hub_namespace TEXT NOT NULL, event_hub TEXT NOT NULL, name TEXT NOT NULL,
-    changes INTEGER NOT NULL DEFAULT 0,
-    UNIQUE (hub_namespace, event_hub, name)
-) STRICT;
-
-CREATE TABLE evenkeel_member (
-    group_id INTEGER NOT NULL REFERENCES evenkeel_group, id TEXT NOT NULL,
-    incarnation TEXT NOT NULL, state INTEGER NOT NULL, since_ms INTEGER NOT NULL,
-    note TEXT NOT NULL, restarts INTEGER NOT NULL, generation INTEGER NOT NULL,
-    expecting INTEGER NOT NULL, offers TEXT NOT NULL,
-    version TEXT NOT NULL, written_ns INTEGER NOT NULL, written_ms INTEGER NOT NULL,
-    PRIMARY KEY (group_id, id)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE evenkeel_ownership (
-    group_id INTEGER NOT NULL REFERENCES evenkeel_group, partition INTEGER NOT NULL,
-    owner TEXT NOT NULL, epoch INTEGER NOT NULL, since_ms INTEGER NOT NULL, load REAL NOT NULL,
-    version TEXT NOT NULL, written_ns INTEGER NOT NULL, written_ms INTEGER NOT NULL,
-    PRIMARY KEY (group_id, partition)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE evenkeel_checkpoint (
-    group_id INTEGER NOT NULL REFERENCES evenkeel_group, partition INTEGER NOT NULL,
-    sequence INTEGER NOT NULL, "offset" TEXT NOT NULL, epoch INTEGER NOT NULL,
-    attempts INTEGER NOT NULL, hub_created_ms INTEGER NOT NULL,
-    written_ms INTEGER NOT NULL, stamp TEXT NOT NULL,
-    PRIMARY KEY (group_id, partition)
-) STRICT, WITHOUT ROWID;
-
-CREATE TABLE evenkeel_dead_letter (
-    group_id INTEGER NOT NULL REFERENCES evenkeel_group, partition INTEGER NOT NULL,
-    sequence INTEGER NOT NULL, "offset" TEXT NOT NULL, enqueued_ms INTEGER NOT NULL,
-    partition_key TEXT NOT NULL, cause TEXT NOT NULL, attempts INTEGER NOT NULL,
-    at_ms INTEGER NOT NULL, sections BLOB NOT NULL,
-    PRIMARY KEY (group_id, partition, sequence)
-) STRICT;
-
-CREATE TRIGGER evenkeel_member_added AFTER INSERT ON evenkeel_member BEGIN
-    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
-END;
-CREATE TRIGGER evenkeel_member_removed AFTER DELETE ON evenkeel_member BEGIN
-    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = old.group_id;
-END;
-CREATE TRIGGER evenkeel_member_changed AFTER UPDATE ON evenkeel_member
-WHEN (old.incarnation, old.state, old.restarts, old.generation, old.expecting, old.offers) IS NOT
-     (new.incarnation, new.state, new.restarts, new.generation, new.expecting, new.offers) BEGIN
-    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
-END;
-CREATE TRIGGER evenkeel_ownership_added AFTER INSERT ON evenkeel_ownership BEGIN
-    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
-END;
-CREATE TRIGGER evenkeel_ownership_removed AFTER DELETE ON evenkeel_ownership BEGIN
-    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = old.group_id;
-END;
-CREATE TRIGGER evenkeel_ownership_changed AFTER UPDATE ON evenkeel_ownership
-WHEN (old.owner, old.epoch) IS NOT (new.owner, new.epoch) BEGIN
-    UPDATE evenkeel_group SET changes = changes + 1 WHERE id = new.group_id;
-END;
-)";
 
 // The clock that `age` is measured on counts from the machine's start, and is the same for all
 // processes on it. An entry that seems to come from the future was written before the last start;
@@ -104,7 +37,8 @@ Checkpoint checkpoint_of(const Query& row) {
             .epoch = {row.integer(3)},
             .attempts = to_unsigned(row.integer(4)),
             .hub_created_ms = row.integer(5),
-            .written_ms = row.integer(6)};
+            .enqueued_ms = row.integer(6),
+            .written_ms = row.integer(7)};
 }
 
 void bind_checkpoint(Query& query, const Checkpoint& checkpoint, Moment at) {
@@ -114,43 +48,14 @@ void bind_checkpoint(Query& query, const Checkpoint& checkpoint, Moment at) {
         .bind(checkpoint.epoch.value)
         .bind(std::int64_t{checkpoint.attempts})
         .bind(checkpoint.hub_created_ms)
+        .bind(checkpoint.enqueued_ms)
         .bind(at.wall.milliseconds);
-}
-
-// True if the file has the schema, false if it has none of ours.
-Result<bool> check_schema(Database& database) {
-    {
-        Query query = database.query("SELECT 1 FROM sqlite_schema WHERE name = 'evenkeel_schema'");
-        EK_TRY_ASSIGN(const bool exists, query.next());
-        if (!exists) return false;
-    }
-    Query query = database.query("SELECT version FROM evenkeel_schema");
-    EK_TRY_ASSIGN(const bool found, query.next());
-    if (found && query.integer(0) == schema_version) return true;
-    return Error{ErrorCode::unsupported,
-                 fmt::format("checkpoint store '{}': made by another version of Evenkeel (its "
-                             "schema is {}, this program knows {}); use that version, or another "
-                             "file",
-                             database.file(), found ? query.integer(0) : 0, schema_version)};
-}
-
-Result<> create_schema(Database& database) {
-    EK_TRY(database.begin());
-    Result<> created = [&]() -> Result<> {
-        // Another process may have been first.
-        EK_TRY_ASSIGN(const bool exists, check_schema(database));
-        if (!exists) EK_TRY(database.execute(schema));
-        return database.commit();
-    }();
-    database.rollback();
-    return created;
 }
 
 }  // namespace
 
 Result<SqliteTable> SqliteTable::open(Database& database, const GroupName& group) {
-    EK_TRY_ASSIGN(const bool exists, check_schema(database));
-    if (!exists) EK_TRY(create_schema(database));
+    EK_TRY(bring_schema(database));
     const GroupName name = lower_cased(group);
     const auto bind = [&](Query& query) {
         query.bind(name.hub_namespace).bind(name.event_hub).bind(name.group);
@@ -217,8 +122,8 @@ Result<std::vector<Ownership>> SqliteTable::ownerships(Moment at) {
 
 Result<std::vector<Checkpoint>> SqliteTable::checkpoints() {
     Query query = database_->query(
-        "SELECT partition, sequence, \"offset\", epoch, attempts, hub_created_ms, written_ms"
-        " FROM evenkeel_checkpoint WHERE group_id = ? ORDER BY partition");
+        "SELECT partition, sequence, \"offset\", epoch, attempts, hub_created_ms, enqueued_ms,"
+        " written_ms FROM evenkeel_checkpoint WHERE group_id = ? ORDER BY partition");
     query.bind(group_);
     std::vector<Checkpoint> listed;
     for (;;) {
@@ -333,11 +238,13 @@ Result<std::string> SqliteTable::write_ownership(const Ownership& ownership, Mom
 Result<Checkpoint> SqliteTable::seal(PartitionId partition, Epoch epoch, Moment at) {
     {
         Query query = database_->query(
-            "INSERT INTO evenkeel_checkpoint AS stored VALUES (?, ?, -1, '', ?, 0, 0, ?, '')"
+            "INSERT INTO evenkeel_checkpoint AS stored (group_id, partition, sequence,"
+            " \"offset\", epoch, attempts, hub_created_ms, enqueued_ms, written_ms, stamp)"
+            " VALUES (?, ?, -1, '', ?, 0, 0, 0, ?, '')"
             " ON CONFLICT DO UPDATE SET epoch = excluded.epoch"
             " WHERE stored.epoch <= excluded.epoch"
             " RETURNING partition, sequence, \"offset\", epoch, attempts, hub_created_ms,"
-            " written_ms");
+            " enqueued_ms, written_ms");
         query.bind(group_)
             .bind(std::int64_t{partition.value})
             .bind(epoch.value)
@@ -354,11 +261,13 @@ Result<> SqliteTable::write_checkpoint(const Checkpoint& checkpoint, Moment at,
                                        std::string_view stamp) {
     {
         Query query = database_->query(
-            "INSERT INTO evenkeel_checkpoint AS stored VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)"
+            "INSERT INTO evenkeel_checkpoint AS stored (group_id, partition, sequence,"
+            " \"offset\", epoch, attempts, hub_created_ms, enqueued_ms, written_ms, stamp)"
+            " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)"
             " ON CONFLICT DO UPDATE SET sequence = excluded.sequence, \"offset\" ="
             " excluded.\"offset\", epoch = excluded.epoch, attempts = excluded.attempts,"
-            " hub_created_ms = excluded.hub_created_ms, written_ms = excluded.written_ms,"
-            " stamp = excluded.stamp"
+            " hub_created_ms = excluded.hub_created_ms, enqueued_ms = excluded.enqueued_ms,"
+            " written_ms = excluded.written_ms, stamp = excluded.stamp"
             " WHERE stored.epoch <= excluded.epoch AND"
             " (stored.sequence, stored.attempts) <= (excluded.sequence, excluded.attempts)"
             " RETURNING 1");
@@ -373,11 +282,14 @@ Result<> SqliteTable::write_checkpoint(const Checkpoint& checkpoint, Moment at,
 
 Result<> SqliteTable::reset_checkpoint(const Checkpoint& checkpoint, Moment at) {
     Query query = database_->query(
-        "INSERT INTO evenkeel_checkpoint AS stored VALUES (?, ?, ?, ?, ?, ?, ?, ?, '')"
+        "INSERT INTO evenkeel_checkpoint AS stored (group_id, partition, sequence,"
+        " \"offset\", epoch, attempts, hub_created_ms, enqueued_ms, written_ms, stamp)"
+        " VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, '')"
         " ON CONFLICT DO UPDATE SET sequence = excluded.sequence, \"offset\" ="
         " excluded.\"offset\", epoch = max(stored.epoch, excluded.epoch),"
         " attempts = excluded.attempts, hub_created_ms = excluded.hub_created_ms,"
-        " written_ms = excluded.written_ms, stamp = excluded.stamp");
+        " enqueued_ms = excluded.enqueued_ms, written_ms = excluded.written_ms,"
+        " stamp = excluded.stamp");
     query.bind(group_);
     bind_checkpoint(query, checkpoint, at);
     return query.run();
@@ -398,6 +310,47 @@ Result<> SqliteTable::add_dead_letter(const DeadLetter& letter) {
         .bind(letter.at_ms)
         .bind(ByteView(letter.sections));
     return query.run();
+}
+
+Result<std::vector<Record>> SqliteTable::records(std::string_view prefix) {
+    // Keys are ASCII, so that a byte above it is beyond all that begin with the prefix.
+    Query query = database_->query(
+        "SELECT key, value, version FROM evenkeel_record"
+        " WHERE group_id = ? AND key >= ? AND key < ? ORDER BY key");
+    query.bind(group_).bind(prefix).bind(std::string(prefix) + "\x7f");
+    std::vector<Record> listed;
+    for (;;) {
+        EK_TRY_ASSIGN(const bool more, query.next());
+        if (!more) return listed;
+        const std::vector<std::byte> value = query.bytes(1);
+        listed.push_back({query.text(0), std::string(as_text(value)), query.text(2)});
+    }
+}
+
+Result<std::string> SqliteTable::write_record(const Record& record) {
+    const bool is_removal = record.value.empty();
+    {
+        Query query = database_->query(
+            is_removal ? "DELETE FROM evenkeel_record WHERE group_id = ? AND key = ?"
+                         " AND version = ? RETURNING ''"
+            : record.version.empty()
+                ? "INSERT INTO evenkeel_record (group_id, key, version, value)"
+                  " VALUES (?, ?, lower(hex(randomblob(12))), ?)"
+                  " ON CONFLICT DO NOTHING RETURNING version"
+                : "UPDATE evenkeel_record SET version = lower(hex(randomblob(12))), value = ?4"
+                  " WHERE group_id = ?1 AND key = ?2 AND version = ?3 RETURNING version");
+        query.bind(group_).bind(record.key);
+        if (is_removal || !record.version.empty()) query.bind(record.version);
+        if (!is_removal) query.bind(as_bytes(record.value));
+        EK_TRY_ASSIGN(const bool is_done, query.next());
+        if (is_done) return query.text(0);
+    }
+    EK_TRY_ASSIGN(
+        std::string stored,
+        stored_version("SELECT version FROM evenkeel_record WHERE group_id = ? AND key = ?",
+                       record.key));
+    if (is_removal && stored.empty()) return stored;
+    return version_conflict(fmt::format("record '{}'", record.key), record.version, stored);
 }
 
 Result<std::int64_t> SqliteTable::changes() {
@@ -424,8 +377,8 @@ Result<std::string> SqliteTable::stored_version(const char* sql, std::string_vie
 
 Error SqliteTable::refused_checkpoint(const Checkpoint& checkpoint) {
     Query query = database_->query(
-        "SELECT partition, sequence, \"offset\", epoch, attempts, hub_created_ms, written_ms"
-        " FROM evenkeel_checkpoint WHERE group_id = ? AND partition = ?");
+        "SELECT partition, sequence, \"offset\", epoch, attempts, hub_created_ms, enqueued_ms,"
+        " written_ms FROM evenkeel_checkpoint WHERE group_id = ? AND partition = ?");
     query.bind(group_).bind(std::int64_t{checkpoint.partition.value});
     const Result<bool> found = query.next();
     if (!found) return found.error();

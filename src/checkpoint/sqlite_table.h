@@ -28,6 +28,7 @@ public:
     Result<std::vector<Ownership>> ownerships(Moment at);
     Result<std::vector<Checkpoint>> checkpoints();
     Result<std::vector<DeadLetter>> dead_letters(std::size_t count_max);
+    Result<std::vector<Record>> records(std::string_view prefix);
 
     Result<std::string> write_member(const Member& member, Moment at);
     Result<> remove_member(std::string_view id, std::string_view version);
@@ -37,6 +38,8 @@ public:
     Result<> write_checkpoint(const Checkpoint& checkpoint, Moment at, std::string_view stamp = {});
     Result<> reset_checkpoint(const Checkpoint& checkpoint, Moment at);
     Result<> add_dead_letter(const DeadLetter& letter);
+    // A record that check() allows.
+    Result<std::string> write_record(const Record& record);
 
     // Rises when somebody changes members or ownerships in more than their version and age.
     Result<std::int64_t> changes();

@@ -23,20 +23,6 @@ struct SqliteTableFile : testing::Test {
     const GroupName group{"localhost", "homes", "$Default"};
 };
 
-TEST_F(SqliteTableFile, a_schema_of_another_version_is_refused) {
-    const auto database = open();
-    ASSERT_TRUE(SqliteTable::open(*database, group));
-    ASSERT_TRUE(database->execute("UPDATE evenkeel_schema SET version = 99"));
-
-    const auto table = SqliteTable::open(*database, group);
-
-    ASSERT_FALSE(table);
-    EXPECT_EQ(table.error().code, ErrorCode::unsupported);
-    EXPECT_NE(table.error().detail.find("its schema is 99, this program knows 1"),
-              std::string::npos)
-        << table.error().detail;
-}
-
 TEST_F(SqliteTableFile, shares_the_file_with_the_users_tables) {
     const auto database = open();
     ASSERT_TRUE(database->execute("CREATE TABLE totals (house TEXT); PRAGMA user_version = 7;"));

@@ -4,9 +4,11 @@
 //     member/<id>     written by its member only, every heartbeat
 //     ownership/<p>   compare-and-set; each claim and each transfer raises its epoch by one
 //     checkpoint/<p>  fenced by epoch, and monotonic
+//     record/<key>    compare-and-set: what people ask of the group, and its journal. Few and small
 //
 // Contract, tested by checkpoint/store_contract.h for every store
-//   S1  A write of a member or an ownership succeeds only on the very version it names ("" = there
+//   S1  A write of a member, an ownership or a record succeeds only on the very version it names
+//   ("" = there
 //       is none yet); else `conflict`. Every successful write makes a new version, also one that
 //       changes nothing else. Versions of one entry never repeat.
 //   S2  A listing shows every write that was answered before it was asked for.
@@ -17,6 +19,7 @@
 //   S5  What was answered with success survives the store's crash, if the store is durable at all.
 //   S6  `unavailable` and `timed_out` mean unknown: it may have been applied.
 //   S7  `age` is measured on the store's own clock; stores may cut it to whole seconds.
+//   S8  What a store kept before it knew of a field reads as that field's default.
 //
 // Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
 // After the store was destroyed no answer comes any more.
@@ -92,6 +95,7 @@ struct Checkpoint {
     Epoch epoch = {};                 // of the owner that wrote it
     std::uint32_t attempts = 0;       // how often the event behind it was tried and failed
     std::int64_t hub_created_ms = 0;  // which incarnation of the event hub it is of; 0 = unknown
+    std::int64_t enqueued_ms = 0;     // when the last handled event was enqueued; 0 = unknown
     std::int64_t written_ms = 0;      // wall time, for people; the store fills it in listings
 };
 
@@ -107,6 +111,21 @@ struct DeadLetter {
     std::int64_t at_ms = 0;
     std::vector<std::byte> sections = {};  // the encoded AMQP sections, as they came
 };
+
+// A small value under a name, for all that needs no operation of its own: the requests of people
+// ("request/..."), and the last moves of each partition ("moves/<partition>").
+struct Record {
+    std::string key;    // of a-z, 0-9, '-', '.' and '/'; at most record_key_bytes_max
+    std::string value;  // any bytes, at most record_value_bytes_max; "" = it is not there
+
+    std::string version = {};  // as listed; for a write: the one to replace, "" to create
+};
+
+inline constexpr std::size_t record_key_bytes_max = 200;
+inline constexpr std::size_t record_value_bytes_max = 16'384;
+
+// `invalid_argument` if it breaks the rules above; each store asks this before it writes.
+Result<> check(const Record& record);
 
 class Store {
 public:
@@ -139,6 +158,12 @@ public:
     // Once for each (partition, sequence): a second one changes nothing. Success = durable.
     virtual void add_dead_letter(const DeadLetter& letter, Answer<> done) = 0;
     virtual void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) = 0;
+
+    // Those whose key begins with `prefix`, by key.
+    virtual void list_records(std::string_view prefix, Answer<std::vector<Record>> done) = 0;
+    // Answers the new version; "" if the value is empty, which removes the record (success also if
+    // none is there). Nobody's watch needs to hear of it.
+    virtual void write_record(const Record& record, Answer<std::string> done) = 0;
 
     // Calls `changed` soon after another store may have changed members or ownerships (now and then
     // without cause; a mere heartbeat or renewal may go untold). False if the store cannot tell;

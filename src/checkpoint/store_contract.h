@@ -15,6 +15,7 @@
 #include "base/promise.h"
 #include "checkpoint/checkpoint_contract.h"
 #include "checkpoint/model_contract.h"
+#include "checkpoint/record_contract.h"
 #include "checkpoint/store_contract_fixture.h"
 #include "io/system/loop.h"
 
@@ -314,6 +315,7 @@ TEST_P(StoreContract, a_durable_store_has_everything_when_it_is_opened_again) {
         ASSERT_TRUE(a->write(a_claim(5, 3)));
         ASSERT_TRUE(a->write(at(5, 42, 3)));
         ASSERT_TRUE(a->add({.partition = {5}, .sequence = {41}}));
+        ASSERT_TRUE(a->write(Record{"request/pause", "all"}));
     }
 
     const auto a = client();
@@ -323,6 +325,7 @@ TEST_P(StoreContract, a_durable_store_has_everything_when_it_is_opened_again) {
     EXPECT_EQ(a->ownerships()->at(0).epoch, Epoch{3});
     EXPECT_EQ(a->checkpoints()->at(0).sequence, SequenceNumber{42});
     EXPECT_EQ(a->dead_letters(10)->size(), 1u);
+    EXPECT_EQ(a->records()->size(), 1u);
     EXPECT_TRUE(a->write(a_member("x", version)));
 }
 

@@ -138,6 +138,34 @@ void Table::add_dead_letter(const DeadLetter& letter) {
     dead_letters_.try_emplace({letter.partition, letter.sequence}, letter);
 }
 
+std::vector<Record> Table::records(std::string_view prefix) const {
+    std::vector<Record> listed;
+    for (auto each = records_.lower_bound(prefix);
+         each != records_.end() && each->first.starts_with(prefix); ++each) {
+        listed.push_back(each->second);
+    }
+    return listed;
+}
+
+Result<std::string> Table::write_record(const Record& record) {
+    EK_TRY(check(record));
+    const auto found = records_.find(record.key);
+    const bool is_removal = record.value.empty();
+    if (is_removal && found == records_.end()) return std::string();
+    const std::string stored = found == records_.end() ? "" : found->second.version;
+    if (record.version != stored) {
+        return version_conflict("record '" + record.key + "'", record.version, stored);
+    }
+    if (is_removal) {
+        records_.erase(found);
+        return std::string();
+    }
+    Record& written = records_[record.key];
+    written = record;
+    written.version = next_version();
+    return written.version;
+}
+
 std::string Table::next_version() {
     return std::to_string(++last_version_);
 }

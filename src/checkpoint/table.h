@@ -30,6 +30,7 @@ public:
     std::vector<Ownership> ownerships(Moment at) const;
     std::vector<Checkpoint> checkpoints() const;
     std::vector<DeadLetter> dead_letters(std::size_t count_max) const;
+    std::vector<Record> records(std::string_view prefix) const;
 
     Result<std::string> write_member(const Member& member, Moment at);
     Result<> remove_member(std::string_view id, std::string_view version);
@@ -38,6 +39,7 @@ public:
     Result<> write_checkpoint(const Checkpoint& checkpoint, Moment at);
     void reset_checkpoint(const Checkpoint& checkpoint, Moment at);
     void add_dead_letter(const DeadLetter& letter);
+    Result<std::string> write_record(const Record& record);
 
     // Rises when members or ownerships change in more than their version, age, note and load.
     std::uint64_t changes() const { return changes_; }
@@ -57,6 +59,7 @@ private:
     std::map<PartitionId, Entry<Ownership>> ownerships_;
     std::map<PartitionId, Checkpoint> checkpoints_;
     std::map<std::pair<PartitionId, SequenceNumber>, DeadLetter> dead_letters_;
+    std::map<std::string, Record, std::less<>> records_;
 };
 
 // What is wrong with a write of version `given` over `stored` ("" = there is none): never lost

@@ -92,6 +92,7 @@ boost::json::object to_json(const Checkpoint& checkpoint) {
             {"epoch", checkpoint.epoch.value},
             {"attempts", checkpoint.attempts},
             {"hub_created_ms", checkpoint.hub_created_ms},
+            {"enqueued_ms", checkpoint.enqueued_ms},
             {"written_ms", checkpoint.written_ms}};
 }
 
@@ -269,6 +270,7 @@ ExitCode checkpoint_rewind(const CheckpointOptions& options) {
         Checkpoint wanted = *row.checkpoint;
         wanted.sequence = {std::max<std::int64_t>(wanted.sequence.value - options.by, -1)};
         wanted.offset.clear();  // it was of another event
+        wanted.enqueued_ms = 0;
         wanted.attempts = 0;
         moves.push_back({wanted, &row});
     }
@@ -320,7 +322,8 @@ ExitCode checkpoint_import(const CheckpointOptions& options) {
                           .offset = offset && offset->is_string()
                                         ? std::string(offset->get_string())
                                         : std::string(),
-                          .hub_created_ms = number("hub_created_ms").value_or(0)});
+                          .hub_created_ms = number("hub_created_ms").value_or(0),
+                          .enqueued_ms = number("enqueued_ms").value_or(0)});
     }
     std::vector<Move> moves;
     moves.reserve(wanted.size());

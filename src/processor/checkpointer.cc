@@ -1,10 +1,26 @@
 #include "processor/checkpointer.h"
 
 #include <algorithm>
+#include <charconv>
+#include <string>
 
 #include "processor/retry.h"
 
 namespace evenkeel::processor {
+
+namespace {
+
+std::int64_t offset_of(const std::string& text) {
+    std::int64_t offset = -1;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offset);
+    return error == std::errc() && end == text.data() + text.size() ? offset : -1;
+}
+
+}  // namespace
+
+Mark mark_of(const Event& event) {
+    return {event.sequence_number, 0, event.offset, event.enqueued_time_ms};
+}
 
 bool is_due(const CheckpointPolicy& policy, std::uint64_t events) {
     return !policy.manual && policy.every_events > 0 && events >= policy.every_events;
@@ -20,7 +36,8 @@ Checkpointer::~Checkpointer() {
 }
 
 void Checkpointer::begin(const checkpoint::Checkpoint& stored) {
-    latest_ = stored_ = {stored.sequence.value, stored.attempts, -1};
+    latest_ = stored_ = {stored.sequence.value, stored.attempts, offset_of(stored.offset),
+                         stored.enqueued_ms};
     hub_created_ms_ = stored.hub_created_ms;
     is_hub_new_ = false;
     events_ = 0;
@@ -76,6 +93,7 @@ void Checkpointer::write() {
     checkpoint.epoch = place_.epoch;
     checkpoint.attempts = latest_.attempts;
     checkpoint.hub_created_ms = hub_created_ms_;
+    checkpoint.enqueued_ms = latest_.enqueued_ms;
     EK_CHECK(latest_ >= stored_, "K1: a checkpoint rises");
     place_.store.write_checkpoint(
         checkpoint,

@@ -32,8 +32,11 @@ struct Mark {
     std::int64_t sequence = -1;
     std::uint32_t attempts = 0;
     std::int64_t offset = -1;
+    std::int64_t enqueued_ms = 0;  // 0: not known
     auto operator<=>(const Mark&) const = default;
 };
+
+Mark mark_of(const Event& event);
 
 // When what was handled since the last write is to be written.
 bool is_due(const CheckpointPolicy& policy, std::uint64_t events);

@@ -65,6 +65,23 @@ TEST(Checkpointer, writes_by_count_by_time_or_by_hand) {
     EXPECT_FALSE(is_due({.manual = true, .every_events = 10}, 1000));
 }
 
+TEST(Checkpointer, keeps_offset_and_enqueued_time_of_the_former_owner_when_it_counts_attempts) {
+    Rig rig({.manual = true});
+    rig.checkpointer.begin(
+        {.partition = {0}, .sequence = {5}, .offset = "500", .epoch = {2}, .enqueued_ms = 1234});
+
+    Mark failed = rig.checkpointer.latest();
+    failed.attempts = 1;
+    rig.checkpointer.advance(failed, 0);
+    rig.checkpointer.write_soon();
+    rig.scheduler.run_for(seconds(5));
+
+    const auto stored = rig.server.snapshot(rig.group).checkpoints()[0];
+    EXPECT_EQ(stored.attempts, 1u);
+    EXPECT_EQ(stored.offset, "500");
+    EXPECT_EQ(stored.enqueued_ms, 1234);
+}
+
 TEST(Checkpointer, answers_a_flush_when_all_of_it_is_stored) {
     Rig rig({.manual = true});
     std::optional<std::int64_t> stored_then;

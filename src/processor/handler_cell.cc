@@ -113,7 +113,7 @@ void HandlerCell::checkpoint(const Event& event) {
     {
         const Lock lock(mutex_);
         if (event.sequence_number <= asked_.sequence) return;
-        asked_ = {event.sequence_number, event.offset};
+        asked_ = {event.sequence_number, event.offset, event.enqueued_time_ms};
         if (is_told_) return;
         is_told_ = true;
     }

@@ -36,6 +36,7 @@ public:
     struct Asked {
         std::int64_t sequence = -1;
         std::int64_t offset = -1;
+        std::int64_t enqueued_ms = 0;
     };
     // What the pump is asked for from other threads; called on the loop.
     class Pump {

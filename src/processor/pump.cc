@@ -159,7 +159,7 @@ void Pump::dispatch() {
 void Pump::commit_first() {
     turn_ = Turn::committing;
     const Event& last = left_.back();
-    checkpoints_.advance({last.sequence_number, 0, last.offset}, left_.size());
+    checkpoints_.advance(mark_of(last), left_.size());
     checkpoints_.flush([this, alive = std::weak_ptr<bool>(alive_)](const Result<>& stored) {
         if (alive.expired() || turn_ != Turn::committing) return;
         turn_ = Turn::idle;
@@ -205,6 +205,7 @@ void Pump::run_in_transaction() {
     done.offset = std::to_string(last.offset);
     done.epoch = epoch_;
     done.hub_created_ms = hub_created_ms_;
+    done.enqueued_ms = last.enqueued_time_ms;
     EK_CHECK(place_.store.transactions() != nullptr, "exactly once needs transactions");
     cell_->run_in(*place_.store.transactions(), done, std::move(batch_), left_.first(tried_),
                   event_failures_);
@@ -259,7 +260,7 @@ void Pump::on_ended(Result<> result) {
     if (!result.ok()) return failed(result.error());
     if (options_.delivery == Delivery::exactly_once && !is_tick_) {
         const Event& last = left_[tried_ - 1];
-        checkpoints_.note_stored({last.sequence_number, 0, last.offset});
+        checkpoints_.note_stored(mark_of(last));
     }
     handled(tried_);
 }
@@ -287,7 +288,7 @@ void Pump::settle(std::size_t count) {
     events_handled_ += count;
     handled_sequence_ = last.sequence_number;
     if (!options_.checkpoints.manual) {
-        checkpoints_.advance({last.sequence_number, 0, last.offset}, count);
+        checkpoints_.advance(mark_of(last), count);
     }
 }
 
@@ -296,7 +297,7 @@ void Pump::store_asked() {
     if (!options_.checkpoints.manual || is_fenced_ || closing_ == CloseReason::lost) return;
     const HandlerCell::Asked asked = cell_->asked();
     if (asked.sequence < 0 || asked.sequence > handled_sequence_) return;
-    checkpoints_.advance({asked.sequence, 0, asked.offset}, 0);
+    checkpoints_.advance({asked.sequence, 0, asked.offset, asked.enqueued_ms}, 0);
     checkpoints_.write_soon();
 }
 
@@ -390,7 +391,7 @@ void Pump::pass_poison() {
     const Event& event = left_[0];
     const bool is_next = checkpoints_.latest().sequence == event.sequence_number - 1;
     if (options_.checkpoints.manual && is_next) {
-        checkpoints_.advance({event.sequence_number, 0, event.offset}, 1);
+        checkpoints_.advance(mark_of(event), 1);
         checkpoints_.write_soon();
     }
     handled(1);
@@ -405,7 +406,7 @@ void Pump::on_flush(Callback<void(Result<>)> done) {
     // The handler itself says so: what it asked for, up to what it was given, is done.
     const HandlerCell::Asked asked = cell_->asked();
     if (asked.sequence >= 0 && asked.sequence <= last_taken_) {
-        checkpoints_.advance({asked.sequence, 0, asked.offset}, 0);
+        checkpoints_.advance({asked.sequence, 0, asked.offset, asked.enqueued_ms}, 0);
     }
     checkpoints_.flush(std::move(done));
 }

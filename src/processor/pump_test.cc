@@ -76,6 +76,7 @@ TEST(Pump, stores_progress_after_so_many_events_and_after_some_time) {
 
     EXPECT_EQ(rig.stored().sequence.value, 106);
     EXPECT_EQ(rig.stored().hub_created_ms, 77);
+    EXPECT_GT(rig.stored().enqueued_ms, 0);
 }
 
 TEST(Pump, repeats_at_most_what_came_after_the_last_checkpoint_when_it_crashes) {

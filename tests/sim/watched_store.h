@@ -62,6 +62,13 @@ public:
                            Answer<std::vector<checkpoint::DeadLetter>> done) override {
         inner_->list_dead_letters(count_max, std::move(done));
     }
+    void list_records(std::string_view prefix,
+                      Answer<std::vector<checkpoint::Record>> done) override {
+        inner_->list_records(prefix, std::move(done));
+    }
+    void write_record(const checkpoint::Record& record, Answer<std::string> done) override {
+        inner_->write_record(record, std::move(done));
+    }
     bool watch(std::function<void()> changed) override { return inner_->watch(std::move(changed)); }
 
 private:
