@@ -115,7 +115,8 @@ struct ProcessorOptions {
     CheckpointPolicy checkpoints = {};
     RetryPolicy retry = {};
     Poison poison = Poison::dead_letter;
-    // Where dead letters go: an event hub in the same namespace; empty: the store.
+    // Where dead letters go: an event hub in the same namespace, or a connection string that names
+    // one; empty: the store.
     std::string dead_letter_hub = {};
 
     // Where a partition without a checkpoint begins.

@@ -211,6 +211,14 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     wanted.profile = *profile;
     wanted.delivery = *delivery;
     wanted.poison = *poison;
+    if (options.dead_letter != "store") {
+        if (wanted.poison != Poison::dead_letter) {
+            return Error{ErrorCode::invalid_argument,
+                         "--dead-letter says where poisonous events go; it needs --poison "
+                         "dead-letter"};
+        }
+        wanted.dead_letter_hub = options.dead_letter;
+    }
     wanted.start = start->position;
     wanted.retry.attempts_max = options.attempts;
     // Only what asked for --count counts as done.

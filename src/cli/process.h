@@ -22,6 +22,7 @@ struct ProcessOptions {
     std::string profile = "standard";
     std::string delivery = "at-least-once";
     std::string poison = "dead-letter";
+    std::string dead_letter = "store";  // or an event hub
     std::string from = "start";
     std::string command;     // --exec
     bool ack_lines = false;  // the command answers each event with a line; else by its exit code

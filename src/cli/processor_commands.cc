@@ -94,6 +94,11 @@ void add_process(CLI::App& app, ExitCode& exit) {
     command->add_option("--poison", options.poison, "What becomes of it after that")
         ->check(CLI::IsMember({"dead-letter", "skip", "park", "stop"}))
         ->capture_default_str();
+    command
+        ->add_option("--dead-letter", options.dead_letter,
+                     "Where dead letters go: an event hub, or store")
+        ->type_name("HUB")
+        ->capture_default_str();
     // For `evenkeel demo`; not for people, so not shown.
     command->add_option("--demo-run", options.demo_run)->group("");
     command->add_option("--demo-producers", options.demo_producers)->group("");

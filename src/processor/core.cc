@@ -13,7 +13,7 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
       handlers_(std::move(handlers)),
       random_(random),
       ended_(std::move(ended)),
-      dead_letters_(place.store) {
+      stored_letters_(place.store) {
     coordination.exclusive_source = place.source.is_exclusive();
     coordination.on_failure = [this](const Failure& failure) { on_failure(failure); };
     coordination.on_ended = [this](const Error& error) { end(error); };
@@ -77,9 +77,10 @@ void Core::open(PartitionId partition, Epoch epoch) {
                            true});
     }
     slot.pump_number = ++pumps_;
+    DeadLetters& letters = place_.dead_letters ? *place_.dead_letters : stored_letters_;
     slot.pump =
         std::make_unique<Pump>(PumpPlace{place_.loop, place_.workers, place_.store, place_.source,
-                                         *coordinator_, dead_letters_, options_, handlers_},
+                                         *coordinator_, letters, options_, handlers_},
                                static_cast<PumpOwner&>(*this), partition, epoch, random_.fork());
     slot.pump->start();
 }

@@ -33,6 +33,7 @@ struct CorePlace {
     io::Executor& workers;  // may run several tasks at once
     checkpoint::Store& store;
     source::Source& source;
+    DeadLetters* dead_letters = nullptr;  // null: the store
 };
 
 class Core final : public PartitionHost, private PumpOwner {
@@ -80,7 +81,7 @@ private:
     const HandlerFactory handlers_;
     Random random_;
     std::function<void(Error)> ended_;
-    StoredDeadLetters dead_letters_;
+    StoredDeadLetters stored_letters_;
     std::map<PartitionId, Slot> slots_;
     std::unique_ptr<Coordinator> coordinator_;
     std::uint32_t partitions_ = 0;

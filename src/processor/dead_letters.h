@@ -1,9 +1,12 @@
 // Where events go that could not be handled.
 #pragma once
 
+#include <functional>
+
 #include "base/result.h"
 #include "base/task.h"
 #include "checkpoint/store.h"
+#include "source/outlet.h"
 
 namespace evenkeel::processor {
 
@@ -25,6 +28,33 @@ public:
 
 private:
     checkpoint::Store& store_;
+};
+
+// Sends them to an event hub: body and properties as they came, and beside them
+//
+//     evenkeel-cause, evenkeel-attempts          why, and after how many attempts
+//     evenkeel-hub, evenkeel-group               whose event it was
+//     evenkeel-partition, evenkeel-sequence,     where it is, or was
+//     evenkeel-offset, evenkeel-enqueued-ms
+//     evenkeel-at-ms                             when it was put aside
+//
+// What that hub will never take (it is too large with all this) goes to the store.
+class HubDeadLetters final : public DeadLetters {
+public:
+    // Outlet and store outlive this.
+    HubDeadLetters(source::Outlet& outlet, checkpoint::Store& store, std::string event_hub,
+                   std::string group)
+        : outlet_(outlet),
+          stored_(store),
+          event_hub_(std::move(event_hub)),
+          group_(std::move(group)) {}
+    void put(const checkpoint::DeadLetter& letter, Callback<void(Result<>)> done) override;
+
+private:
+    source::Outlet& outlet_;
+    StoredDeadLetters stored_;
+    const std::string event_hub_, group_;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace evenkeel::processor

@@ -36,9 +36,6 @@ Result<> check(const ProcessorOptions& options) {
         return wrong("retry.delay_max", "at least retry.delay, which is 0 or more");
     }
     if (options.drain_max.count() <= 0) return wrong("drain_max", "more than 0");
-    if (!options.dead_letter_hub.empty()) {
-        return wrong("dead_letter_hub", "only the store takes dead letters so far; leave it empty");
-    }
     const bool is_automatic = !options.checkpoints.manual;
     if (is_automatic && options.checkpoints.every_events == 0 &&
         options.checkpoints.every.count() == 0) {
@@ -54,6 +51,31 @@ Result<> check_store(const ProcessorOptions& options, checkpoint::Store& store) 
                                              options.store.substr(0, options.store.find(':'))));
     }
     return {};
+}
+
+Result<> check_letters(const ProcessorOptions& options, const source::Name& read) {
+    const auto lower = [](std::string text) {
+        for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
+        return text;
+    };
+    if (lower(options.dead_letter_hub) != lower(read.event_hub)) return {};
+    return wrong("dead_letter_hub",
+                 fmt::format("'{}' is the event hub that is read: its dead letters would come "
+                             "round for ever; name another",
+                             read.event_hub));
+}
+
+source::OutletOptions letter_options(const ProcessorOptions& options, Hub* hub_here) {
+    source::OutletOptions result;
+    const std::string& to = options.dead_letter_hub;
+    const bool is_address = to.find("://") != std::string::npos;
+    result.client = source_options(options).client;
+    result.client.connection = is_address ? to : options.hub;
+    result.client.name = "evenkeel dead letters";
+    result.client.retry.retries_max = 1;  // the pump tries again, and tells
+    if (!is_address) result.event_hub = to;
+    if (!is_address) result.embedded = hub_here;
+    return result;
 }
 
 source::OpenOptions source_options(const ProcessorOptions& options) {

@@ -7,6 +7,7 @@
 #include "checkpoint/store.h"
 #include "processor/coordinator.h"
 #include "source/open.h"
+#include "source/outlet.h"
 #include <evenkeel/processor.h>
 
 namespace evenkeel::processor {
@@ -16,7 +17,12 @@ Result<> check(const ProcessorOptions& options);
 // Whether this store can do what is asked of it.
 Result<> check_store(const ProcessorOptions& options, checkpoint::Store& store);
 
+// Dead letters must not come back to the event hub that is read.
+Result<> check_letters(const ProcessorOptions& options, const source::Name& read);
+
 source::OpenOptions source_options(const ProcessorOptions& options);
+// With a dead_letter_hub; `hub_here` is the one that is read, if it is in this process.
+source::OutletOptions letter_options(const ProcessorOptions& options, Hub* hub_here);
 CoordinatorOptions coordination(const ProcessorOptions& options, std::string incarnation,
                                 std::string note);
 

@@ -39,6 +39,22 @@ TEST(ProcessorOptions, name_what_is_wrong_with_them) {
               "checkpoints");
 }
 
+TEST(ProcessorOptions, send_dead_letters_to_a_hub_beside_or_elsewhere_but_not_back) {
+    ProcessorOptions options = good();
+    options.dead_letter_hub = "letters";
+    EXPECT_TRUE(check_letters(options, {"localhost", "homes"}).ok());
+    EXPECT_EQ(letter_options(options, nullptr).event_hub, "letters");
+    EXPECT_EQ(letter_options(options, nullptr).client.connection, options.hub);
+
+    options.dead_letter_hub = "Homes";
+    EXPECT_EQ(check_letters(options, {"localhost", "homes"}).error().code,
+              ErrorCode::invalid_argument);
+    options.dead_letter_hub = "amqp://elsewhere/homes";
+    EXPECT_TRUE(check_letters(options, {"localhost", "homes"}).ok());
+    EXPECT_EQ(letter_options(options, nullptr).event_hub, "");
+    EXPECT_EQ(letter_options(options, nullptr).client.connection, "amqp://elsewhere/homes");
+}
+
 TEST(Failures, read_as_one_line) {
     EXPECT_EQ(to_text({ErrorScope::source, 3, "read", Error{ErrorCode::unavailable, "gone"}, true,
                        std::chrono::milliseconds(200)}),

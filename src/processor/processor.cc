@@ -52,6 +52,8 @@ public:
         loop_.stop();
         workers_.finish();
         core_.reset();
+        letters_.reset();
+        outlet_.reset();
         store_.reset();
         source_.reset();
     }
@@ -63,6 +65,7 @@ public:
                                   options_.store,
                                   {name.hub_namespace, name.event_hub, options_.group}, loop_));
         EK_TRY(processor::check_store(options_, *store_));
+        EK_TRY(open_letters());
         loop_.start();
         loop_started_ = true;
         Promise<Result<source::HubProperties>> promise;
@@ -71,7 +74,13 @@ public:
                 [&](Result<source::HubProperties> hub) { promise.set(std::move(hub)); });
         });
         EK_TRY(promise.wait());
-        return {};
+        if (!outlet_) return {};
+        Promise<Result<>> opened;
+        loop_.post([&] { outlet_->open([&](Result<> result) { opened.set(std::move(result)); }); });
+        const Result<> letters = opened.wait();
+        if (letters.ok()) return {};
+        return Error{letters.error().code,
+                     fmt::format("dead_letter_hub: {}", letters.error().detail)};
     }
 
     Result<> start(HandlerFactory handlers) override {
@@ -86,7 +95,7 @@ public:
                 return promise.set(Error{ErrorCode::conflict, "a processor is started once"});
             }
             core_ = std::make_unique<Core>(
-                processor::CorePlace{loop_, workers_, *store_, *source_}, options_,
+                processor::CorePlace{loop_, workers_, *store_, *source_, letters_.get()}, options_,
                 std::move(handlers), processor::coordination(options_, random_text(), here()),
                 Random(fresh_seed()), [this](const Error& error) { end(error); });
             core_->start([&](Result<> started) { promise.set(std::move(started)); });
@@ -146,10 +155,24 @@ private:
         if (!ended_) ended_ = std::move(result);
         changed_.notify_all();
     }
+    Result<> open_letters() {
+        if (options_.dead_letter_hub.empty()) return {};
+        EK_TRY(processor::check_letters(options_, source_->name()));
+        EK_TRY_ASSIGN(
+            outlet_,
+            source::open_outlet(processor::letter_options(options_, source_->hub_here()), loop_));
+        letters_ = std::make_unique<processor::HubDeadLetters>(
+            *outlet_, *store_, source_->name().event_hub, options_.group);
+        return {};
+    }
     void close_source() {
         Promise<bool> closed;
         loop_.post([&] { source_->close([&] { closed.set(true); }); });
         closed.wait();
+        if (!outlet_) return;
+        Promise<bool> letters_closed;
+        loop_.post([&] { outlet_->close([&] { letters_closed.set(true); }); });
+        letters_closed.wait();
     }
 
     ProcessorOptions options_;
@@ -158,6 +181,8 @@ private:
     io::system::WorkerPool workers_;
     std::unique_ptr<source::Source> source_;
     std::unique_ptr<checkpoint::Store> store_;
+    std::unique_ptr<source::Outlet> outlet_;  // for dead letters; none: the store takes them
+    std::unique_ptr<processor::HubDeadLetters> letters_;
     std::unique_ptr<Core> core_;
     Mutex mutex_;
     Condition changed_;

@@ -30,6 +30,7 @@ public:
               Callback<void(Result<std::unique_ptr<Reader>>)> answer) override {
         parts_->source->open(partition, position, options, std::move(answer));
     }
+    Hub* hub_here() override { return parts_->hub_here(); }
     void close(Task done) override { parts_->source->close(std::move(done)); }
 
 private:
@@ -42,14 +43,17 @@ struct AmqpParts {
           connection(loop, network, std::move(options)),
           source(std::make_unique<AmqpSource>(connection, std::move(group))) {}
 
+    static Hub* hub_here() { return nullptr; }
+
     io::system::SystemNetwork network;
     client::Connection connection;
     std::unique_ptr<AmqpSource> source;
 };
 
 struct EmbeddedParts {
-    EmbeddedParts(io::system::LoopThread& loop, Hub& hub, Name name, std::string group)
-        : inside(hub::inside(hub)),
+    EmbeddedParts(io::system::LoopThread& loop, Hub& hub_, Name name, std::string group)
+        : hub(hub_),
+          inside(hub::inside(hub)),
           source(
               std::make_unique<EmbeddedSource>(EmbeddedPlace{loop, inside.loop, reads, inside.hubs},
                                                std::move(name), std::move(group))) {}
@@ -59,7 +63,10 @@ struct EmbeddedParts {
         io::system::run_and_wait(inside.loop, [] {});
     }
 
+    Hub* hub_here() const { return &hub; }
+
     std::unique_ptr<Hub> owned;
+    Hub& hub;
     const hub::Inside inside;
     io::system::WorkerThread reads{"read/0"};
     std::unique_ptr<EmbeddedSource> source;

@@ -78,6 +78,9 @@ public:
     // there.
     virtual void open(PartitionId partition, const Position& position, const ReadOptions& options,
                       Callback<void(Result<std::unique_ptr<Reader>>)> answer) = 0;
+    // The hub in this process that it reads, for those who write beside it; null if it is
+    // elsewhere.
+    virtual Hub* hub_here() { return nullptr; }
     // Says good-bye. Readers are gone by then, and questions are answered `cancelled` or not at
     // all; `done` runs when nothing more comes.
     virtual void close(Task done) = 0;
