@@ -13,6 +13,7 @@
 #include "cli/child.h"
 #include "cli/command_child.h"
 #include "cli/demo_runs.h"
+#include "cli/event_table.h"
 #include "cli/event_view.h"
 #include "cli/interrupt.h"
 #include "cli/read.h"
@@ -79,9 +80,11 @@ public:
     Result<> on_events(Partition& partition, Events events) override {
         const std::size_t taken = output_.take(events.size());
         if (taken == 0) return wait_for_the_end(partition);
+        acknowledged_ = 0;
         auto result = handle(partition, events.first(taken));
         if (!result.ok()) {
-            output_.give_back(taken);
+            output_.handled(acknowledged_);
+            output_.give_back(taken - acknowledged_);
             return result;
         }
         output_.handled(taken);
@@ -100,6 +103,10 @@ private:
 
     Result<> handle(Partition& partition, Events events) {
         if (!options_.command.empty()) return execute(partition, events);
+        if (!options_.into.empty()) {
+            return insert_events(partition.sink(), options_.into, options_.event_hub,
+                                 partition.id(), events);
+        }
         if (options_.quiet) return {};
         return output_.print(partition.id(), events);
     }
@@ -115,6 +122,9 @@ private:
                                    is_cancelled);
             if (result.ok() && options_.ack_lines) result = answer(event, is_cancelled);
             if (!result.ok()) break;
+            if (!options_.ack_lines) continue;
+            partition.checkpoint(event);  // done, whatever becomes of the next one
+            ++acknowledged_;
         }
         if (!options_.ack_lines) {
             const auto finished = child_->finish(is_cancelled);
@@ -135,6 +145,7 @@ private:
     const ProcessOptions& options_;
     Output& output_;
     std::unique_ptr<CommandChild> child_;
+    std::size_t acknowledged_ = 0;  // events of this batch that the command said are done
 };
 
 // Tells the demo what was handled, and does nothing else with it.
@@ -186,6 +197,33 @@ std::optional<std::int64_t> number_of(std::string_view text) {
     return value;
 }
 
+Result<> check_delivery(const ProcessOptions& options, Delivery delivery) {
+    const auto wrong = [](std::string_view why) {
+        return Error{ErrorCode::invalid_argument, std::string(why)};
+    };
+    const bool is_exact = delivery == Delivery::exactly_once;
+    if (is_exact && options.into.empty()) {
+        return wrong(
+            "--delivery exactly-once needs results that commit together with the progress: --into "
+            "TABLE. A terminal or a command cannot take part in a transaction");
+    }
+    if (options.into.empty() && (options.count == 0 || delivery == Delivery::at_least_once)) {
+        return {};
+    }
+    if (!is_exact && !options.into.empty()) {
+        return wrong("--into writes each event exactly once; leave --delivery away");
+    }
+    if (options.count > 0) {
+        return wrong(
+            "--count goes with --delivery at-least-once only: the progress of a whole "
+            "batch is stored at once otherwise");
+    }
+    if (!options.store.starts_with("sqlite:")) {
+        return wrong("--into needs a store with transactions: --store sqlite:FILE");
+    }
+    return check_table_name(options.into);
+}
+
 Result<ProcessorOptions> processor_options(const ProcessOptions& options, const Remote& remote) {
     ProcessorOptions wanted;
     wanted.hub = remote.connection;
@@ -196,9 +234,12 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     wanted.id = options.id;
     const auto profile = chosen<Profile>(
         options.profile, {{"standard", Profile::standard}, {"fast", Profile::fast}});
-    const auto delivery = chosen<Delivery>(
-        options.delivery,
-        {{"at-least-once", Delivery::at_least_once}, {"at-most-once", Delivery::at_most_once}});
+    const std::string_view usual = options.into.empty() ? "at-least-once" : "exactly-once";
+    const auto delivery =
+        chosen<Delivery>(options.delivery.empty() ? usual : std::string_view(options.delivery),
+                         {{"at-least-once", Delivery::at_least_once},
+                          {"at-most-once", Delivery::at_most_once},
+                          {"exactly-once", Delivery::exactly_once}});
     const auto poison = chosen<Poison>(options.poison, {{"dead-letter", Poison::dead_letter},
                                                         {"skip", Poison::skip},
                                                         {"park", Poison::park},
@@ -210,6 +251,7 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     }
     wanted.profile = *profile;
     wanted.delivery = *delivery;
+    EK_TRY(check_delivery(options, *delivery));
     wanted.poison = *poison;
     if (options.dead_letter != "store") {
         if (wanted.poison != Poison::dead_letter) {

@@ -20,7 +20,7 @@ struct ProcessOptions {
     std::string store = "sqlite:evenkeel-progress.db";
     std::string id;
     std::string profile = "standard";
-    std::string delivery = "at-least-once";
+    std::string delivery;  // empty: at-least-once, or exactly-once with `into`
     std::string poison = "dead-letter";
     std::string dead_letter = "store";  // or an event hub
     std::string from = "start";
@@ -30,6 +30,7 @@ struct ProcessOptions {
     bool json = false;
     bool print = false;  // said aloud; it is what happens without a command
     bool quiet = false;  // neither print nor execute
+    std::string into;    // a table in the store's file
     std::uint64_t count = 0;
     std::uint32_t attempts = 5;
     std::uint64_t checkpoint_events = 1000;

@@ -18,6 +18,8 @@ Examples:
   evenkeel process eh1 --exec './bill' --ack line        one process a partition; a line for each
                                                          event it has done, "error ..." if it failed
   evenkeel process eh1 -o json -n 100                    100 events, then store progress and stop
+  evenkeel process eh1 --store sqlite:a.db --into events each event exactly once in a table of a.db
+  evenkeel process eh1 --exec './bill' --dead-letter failed   what fails for good goes to a hub
 
 Start it as often as you like, on one machine with the same --store: the instances share the
 partitions, take over from each other and go on behind the stored progress. Ctrl-C drains first.)";
@@ -54,9 +56,11 @@ void add_process(CLI::App& app, ExitCode& exit) {
     command->add_option("--profile", options.profile, "How fast the dead are replaced")
         ->check(CLI::IsMember({"standard", "fast"}))
         ->capture_default_str();
-    command->add_option("--delivery", options.delivery, "What a crash may do to an event")
-        ->check(CLI::IsMember({"at-least-once", "at-most-once"}))
-        ->capture_default_str();
+    command
+        ->add_option("--delivery", options.delivery,
+                     "What a crash may do to an event; the default is at-least-once, and "
+                     "exactly-once with --into")
+        ->check(CLI::IsMember({"at-least-once", "at-most-once", "exactly-once"}));
     command->add_option("--from", options.from, "Where to begin without a checkpoint; see 'read'")
         ->capture_default_str();
     auto* exec =
@@ -68,6 +72,11 @@ void add_process(CLI::App& app, ExitCode& exit) {
     command->add_flag("--print", options.print, "Print the events; the default without --exec")
         ->excludes(exec);
     command->add_flag("-q,--quiet", options.quiet, "Neither print nor execute")->excludes(exec);
+    command
+        ->add_option("--into", options.into,
+                     "Write events into this table of the store's SQLite file, exactly once")
+        ->type_name("TABLE")
+        ->excludes(exec);
     command->add_option("-f,--format", options.format, "How an event is shown; see 'read'");
     command->add_option("-o,--output", *output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))

@@ -1,0 +1,134 @@
+// `evenkeel process` and what people do with running processors, against a hub.
+#include <chrono>
+
+#include <signal.h>
+
+#include <sqlite3.h>
+
+#include "base/clock.h"
+#include "cli/dev_hub.h"
+
+namespace evenkeel::cli_tests {
+namespace {
+
+using namespace std::chrono_literals;
+
+class ProcessCommand : public CliTest {
+protected:
+    // An event hub of one partition and a store, new for each test.
+    void SetUp() override {
+        CliTest::SetUp();
+        name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
+        name_.resize(std::min<std::size_t>(name_.size(), 40));
+        while (name_.ends_with('_')) name_.pop_back();
+        store_ = "sqlite:" + hub_->file(name_ + ".db");
+        ASSERT_EQ(evenkeel({"hub", "create", name_, "--partitions", "1"}).exit_code, 0);
+    }
+    void send(const std::vector<std::string>& events) {
+        std::vector<std::string> words = {"send", name_, "-q"};
+        words.insert(words.end(), events.begin(), events.end());
+        ASSERT_EQ(evenkeel(words).exit_code, 0);
+    }
+    std::vector<std::string> process(const std::vector<std::string>& more) const {
+        std::vector<std::string> words = {EVENKEEL_PROGRAM, "process",   name_, "--store",
+                                          store_,           "--profile", "fast"};
+        words.insert(words.end(), more.begin(), more.end());
+        return words;
+    }
+    Outcome status() { return evenkeel({"status", name_, "--store", store_, "-o", "json"}); }
+    // Asks again and again; false if it takes too long.
+    static bool eventually(const std::function<bool()>& condition) {
+        const SystemClock clock;
+        const Instant end = clock.now() + 60s;
+        while (!condition()) {
+            if (clock.now() > end) return false;
+        }
+        return true;
+    }
+    bool run_until_done() {
+        return eventually([&] {
+            const auto told = status();
+            return has(told.output, "\"lag_events\": 0") && !has(told.output, "\"position\": -1");
+        });
+    }
+
+    std::string name_, store_;
+};
+
+TEST_F(ProcessCommand, sends_what_fails_for_good_to_an_event_hub) {
+    const std::string letters = "letters";
+    ASSERT_EQ(evenkeel({"hub", "create", letters, "--partitions", "1"}).exit_code, 0);
+    send({"a", "bad", "c"});
+
+    Process running(process({"--exec", "! grep -q '\"bad\"'", "--attempts", "1", "--dead-letter",
+                             letters, "--checkpoint-every", "1"}));
+    EXPECT_TRUE(run_until_done()) << status().output;
+    running.signal(SIGINT);
+    running.wait();
+
+    const auto read = evenkeel({"read", letters, "-f", "%v %h\n"});
+    EXPECT_TRUE(read.output.starts_with("bad ")) << read.output;
+    EXPECT_TRUE(has(read.output, "evenkeel-hub=\"" + name_ + "\"")) << read.output;
+    EXPECT_TRUE(has(read.output, "evenkeel-sequence=1")) << read.output;
+    EXPECT_EQ(std::count(read.output.begin(), read.output.end(), '\n'), 1) << read.output;
+}
+
+TEST_F(ProcessCommand, repeats_no_event_that_the_command_said_is_done) {
+    send({"a", "b", "bad", "d"});
+    const std::string seen = hub_->file(name_ + ".seen");
+
+    Process running(process({"--ack", "line", "--poison", "skip", "--attempts", "2", "--exec",
+                             "while read -r e; do echo \"$e\" >> " + seen +
+                                 "; case \"$e\" in *bad*) echo error no;; *) echo ok;; esac; done",
+                             "--checkpoint-every", "1"}));
+    EXPECT_TRUE(run_until_done()) << status().output;
+    running.signal(SIGINT);
+    running.wait();
+
+    const auto lines = fault::run_to_end({"/usr/bin/wc", "-l", seen});
+    EXPECT_TRUE(lines.output.starts_with("5 ")) << "the bad one twice: " << lines.output;
+}
+
+TEST_F(ProcessCommand, writes_each_event_exactly_once_into_a_table) {
+    send({"a", "b", "c"});
+    for (int round = 0; round < 2; ++round) {
+        Process running(process({"--into", "events"}));
+        EXPECT_TRUE(run_until_done()) << status().output;
+        running.signal(round == 0 ? SIGKILL : SIGINT);
+        running.wait();
+        if (round == 0) send({"d", "e"});
+    }
+
+    sqlite3* database = nullptr;
+    ASSERT_EQ(sqlite3_open(store_.substr(7).c_str(), &database), SQLITE_OK);
+    std::string rows;
+    const auto add = [](void* to, int, char** values, char**) {
+        *static_cast<std::string*>(to) += values[0];
+        return 0;
+    };
+    EXPECT_EQ(sqlite3_exec(database, "SELECT body FROM events ORDER BY sequence_number", add, &rows,
+                           nullptr),
+              SQLITE_OK);
+    sqlite3_close(database);
+    EXPECT_EQ(rows, "abcde");
+}
+
+TEST_F(ProcessCommand, says_what_exactly_once_needs) {
+    const auto why = [&](const std::vector<std::string>& more) {
+        const auto outcome = fault::run_to_end(process(more));
+        EXPECT_NE(outcome.exit_code, 0);
+        return outcome.errors;
+    };
+
+    EXPECT_TRUE(has(why({"--delivery", "exactly-once"}), "--into TABLE"));
+    EXPECT_TRUE(has(why({"--into", "events", "--delivery", "at-most-once"}), "leave --delivery"));
+    EXPECT_TRUE(has(evenkeel({"process", name_, "--store", "memory:", "--into", "events"}).errors,
+                    "--store sqlite:FILE"));
+    EXPECT_TRUE(has(why({"--into", "evenkeel_member"}), "is no name for a table"));
+    EXPECT_TRUE(has(why({"--into", "events", "-n", "5"}), "--count"));
+    EXPECT_TRUE(has(why({"--dead-letter", "nowhere"}), "dead_letter_hub"));
+    EXPECT_TRUE(has(why({"--dead-letter", name_}), "is the event hub that is read"));
+}
+
+}  // namespace
+}  // namespace evenkeel::cli_tests
