@@ -2,6 +2,7 @@
 
 option(EVENKEEL_TESTS "Build the tests" ON)
 option(EVENKEEL_BENCHES "Build the unit benchmarks" OFF)
+option(EVENKEEL_CANARIES "Build the canaries: labs against code with a known bug" ON)
 option(EVENKEEL_FUZZERS "Build the fuzzers (clang only)" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
 
@@ -76,6 +77,9 @@ endif()
 # ek_tests(name DEPS library... SOURCES file...): a gtest program, each of its tests known to ctest.
 # The program runs as one ctest entry; ./test counts the single tests from its report.
 function(ek_tests name)
+    if(name MATCHES "canary" AND NOT EVENKEEL_CANARIES)
+        return()
+    endif()
     cmake_parse_arguments(arg "" "" "DEPS;SOURCES;DEFINES;LABELS" ${ARGN})
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE ${arg_DEPS} evenkeel_test_support GTest::gtest)
