@@ -58,6 +58,8 @@ find_package(Boost 1.81 REQUIRED COMPONENTS headers json)
 find_package(fmt 9 REQUIRED)
 find_package(OpenSSL 3.0 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
+# Only its header: the library is loaded when it is used.
+find_path(EK_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(EVENKEEL_TESTS)

@@ -22,10 +22,15 @@ public:
     virtual Result<std::unique_ptr<Store>> open(const GroupName& group, io::Loop& loop) = 0;
     // What was answered is there after all clients have gone.
     virtual bool is_durable() const = 0;
+    // Why there is no such store on this machine, if there is none.
+    virtual std::string why_missing() const { return {}; }
 };
 
 class StoreContract : public testing::TestWithParam<std::unique_ptr<StoreBackend> (*)()> {
 protected:
+    void SetUp() override {
+        if (!backend_->why_missing().empty()) GTEST_SKIP() << backend_->why_missing();
+    }
     std::unique_ptr<BlockingClient> client(const GroupName& group = {"localhost", "homes",
                                                                      "$Default"}) {
         return std::make_unique<BlockingClient>([&](io::Loop& loop) {

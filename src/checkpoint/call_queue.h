@@ -1,0 +1,152 @@
+// Calls of a store whose client blocks: collected on the loop while a batch of them is with a
+// thread of the store's own, answered on the loop.
+//
+//     loop: calls queue up ──▶ store/0: runner.run(calls), many at once
+//           answers        ◀──          (more queue up meanwhile, for the next batch)
+//
+// A Runner has: a type Call, with fail(Error) and answer(); void run(Calls&), after which every
+// call has its result; bool has_changed(), whether others have changed something since it was last
+// asked; stop(), from any thread, after which run() returns soon.
+// Threads: pinned to the loop; the runner's calls are on its thread.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <iterator>
+#include <memory>
+#include <utility>
+#include <vector>
+
+#include <fmt/core.h>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "io/loop.h"
+#include "io/system/loop.h"
+
+namespace evenkeel::checkpoint {
+
+inline constexpr std::size_t queued_calls_max = 16'384;
+
+template <typename Runner>
+class CallQueue {
+public:
+    using Call = typename Runner::Call;
+    using Calls = std::vector<std::unique_ptr<Call>>;
+
+    // `watch_period`: how often it asks for changes, while somebody watches.
+    CallQueue(io::Loop& loop, std::unique_ptr<Runner> runner, std::size_t batch_max,
+              Duration watch_period)
+        : loop_(loop),
+          batch_max_(batch_max),
+          watch_period_(watch_period),
+          runner_(std::move(runner)) {}
+    ~CallQueue() {
+        watch({});
+        runner_->stop();
+    }
+    CallQueue(const CallQueue&) = delete;
+    CallQueue& operator=(const CallQueue&) = delete;
+
+    void add(std::unique_ptr<Call> call) {
+        loop_.check_here();
+        if (waiting_.size() < queued_calls_max) {
+            waiting_.push_back(std::move(call));
+            return send();
+        }
+        call->fail({ErrorCode::overloaded,
+                    fmt::format("more than {} operations wait for the checkpoint store",
+                                queued_calls_max)});
+        loop_.post([weak = std::weak_ptr<CallQueue*>(alive_), call = std::move(call)] {
+            if (!weak.expired()) call->answer();
+        });
+    }
+
+    // Answers an error, soon.
+    template <typename Done>
+    void refuse(Done done, Error error) {
+        loop_.post([weak = std::weak_ptr<CallQueue*>(alive_), done = std::move(done),
+                    error = std::move(error)]() mutable {
+            if (!weak.expired()) done(std::move(error));
+        });
+    }
+
+    void watch(std::function<void()> changed) {
+        loop_.check_here();
+        changed_ = std::move(changed);
+        if (!changed_) {
+            loop_.cancel(std::exchange(timer_, {}));
+            is_polling_ = false;
+        } else if (!is_polling_) {
+            is_polling_ = true;
+            poll_later();
+        }
+    }
+
+private:
+    // One batch at a time is with the runner; what comes meanwhile makes the next one.
+    void send() {
+        if (is_running_ || waiting_.empty()) return;
+        is_running_ = true;
+        Calls calls;
+        if (waiting_.size() <= batch_max_) {
+            calls.swap(waiting_);
+        } else {
+            const auto end = waiting_.begin() + static_cast<std::ptrdiff_t>(batch_max_);
+            calls.assign(std::move_iterator(waiting_.begin()), std::move_iterator(end));
+            waiting_.erase(waiting_.begin(), end);
+        }
+        thread_.post(
+            [this, weak = std::weak_ptr<CallQueue*>(alive_), calls = std::move(calls)]() mutable {
+                runner_->run(calls);
+                loop_.post([weak = std::move(weak), calls = std::move(calls)]() mutable {
+                    if (const auto queue = weak.lock()) (*queue)->receive(calls);
+                });
+            });
+    }
+
+    void receive(const Calls& calls) {
+        is_running_ = false;
+        send();
+        const std::weak_ptr<CallQueue*> weak = alive_;
+        for (const auto& call : calls) {
+            call->answer();
+            if (weak.expired()) return;  // by the answer
+        }
+    }
+
+    void poll_later() {
+        timer_ = loop_.run_after(watch_period_, [this] { poll(); });
+    }
+
+    void poll() {
+        timer_ = {};
+        thread_.post([this, weak = std::weak_ptr<CallQueue*>(alive_)]() mutable {
+            const bool has_changed = runner_->has_changed();
+            loop_.post([weak = std::move(weak), has_changed] {
+                const auto queue = weak.lock();
+                if (!queue || !(*queue)->changed_) return;
+                if ((*queue)->timer_ == io::TimerId{}) (*queue)->poll_later();
+                if (!has_changed) return;
+                const auto changed = (*queue)->changed_;  // it may end the watch, or the store
+                changed();
+            });
+        });
+    }
+
+    io::Loop& loop_;
+    const std::size_t batch_max_;
+    const Duration watch_period_;
+    Calls waiting_;
+    bool is_running_ = false;  // a batch is with the runner
+    std::function<void()> changed_;
+    bool is_polling_ = false;  // a poll is with the runner, or its timer is set
+    io::TimerId timer_{};
+    // Its control block tells tasks on the loop whether we are still there.
+    const std::shared_ptr<CallQueue*> alive_ = std::make_shared<CallQueue*>(this);
+    const std::unique_ptr<Runner> runner_;
+    // Ends first, so that no task of it meets what is gone.
+    io::system::WorkerThread thread_{"store/0"};
+};
+
+}  // namespace evenkeel::checkpoint
