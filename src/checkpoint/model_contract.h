@@ -25,7 +25,7 @@ TEST_P(StoreContract, does_what_the_model_does) {
             ASSERT_EQ(mine.error().code, theirs.error().code);
         }
     };
-    for (int step = 0; step < 1500 && !HasFatalFailure(); ++step) {
+    for (int step = 0; step < backend_->model_steps() && !HasFatalFailure(); ++step) {
         BlockingClient& one = random.chance(1, 2) ? *a : *b;
         const std::string id(1, static_cast<char>('a' + random.below(3)));
         const auto partition = static_cast<std::uint32_t>(random.below(3));

@@ -10,8 +10,9 @@
 
 namespace evenkeel::checkpoint {
 
-// "memory:" or "memory:NAME" (one in this process for each name), "sqlite:FILE". Blocks. The loop
-// outlives the store. `invalid_argument` lists the kinds of stores there are.
+// "memory:" or "memory:NAME" (one in this process for each name), "sqlite:FILE",
+// "postgresql://HOST/DATABASE". Blocks. The loop outlives the store. `invalid_argument` lists the
+// kinds of stores there are.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName& group,
                                           io::Loop& loop);
 

@@ -16,7 +16,7 @@ TEST(OpenStore, an_unknown_kind_gets_the_list_of_kinds_and_keeps_secrets) {
     ASSERT_FALSE(store);
     EXPECT_EQ(to_string(store.error()),
               "invalid_argument: unknown kind of checkpoint store 'mysql'; a checkpoint store is "
-              "one of: sqlite:FILE, memory:NAME");
+              "one of: sqlite:FILE, postgresql://HOST/DATABASE, memory:NAME");
     EXPECT_FALSE(open_store("", group, loop));
     EXPECT_FALSE(open_store("progress.db", group, loop));
     EXPECT_FALSE(open_store(":", group, loop));

@@ -20,6 +20,7 @@ public:
         return std::unique_ptr<Store>(std::move(*store));
     }
     bool is_durable() const override { return true; }
+    int model_steps() const override { return 400; }
     std::string why_missing() const override { return why_; }
 
 private:

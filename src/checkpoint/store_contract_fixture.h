@@ -22,6 +22,8 @@ public:
     virtual Result<std::unique_ptr<Store>> open(const GroupName& group, io::Loop& loop) = 0;
     // What was answered is there after all clients have gone.
     virtual bool is_durable() const = 0;
+    // How long it is compared with the model; fewer where each step asks a server.
+    virtual int model_steps() const { return 1500; }
     // Why there is no such store on this machine, if there is none.
     virtual std::string why_missing() const { return {}; }
 };

@@ -21,8 +21,8 @@ public:
     // Rolls back what was not committed.
     virtual ~Transaction() = default;
 
-    // The store's own handle: sqlite3*. The handler must not end the transaction, and finalizes its
-    // statements before it returns.
+    // The store's own handle: sqlite3*, or PGconn*. The handler must not end the transaction, and
+    // ends its statements before it returns.
     virtual void* native() = 0;
     // Once. `fenced`: another owner has sealed the checkpoint under a higher epoch. `conflict`: the
     // stored position is ahead. In both cases, and for invalid_argument, nothing was applied.

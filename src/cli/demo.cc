@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <vector>
 
@@ -223,13 +224,14 @@ Result<> Demo::start_processor() {
         "process",
         options_.event_hub,
         "--group=$Default",
-        "--store=" + store_,
         fmt::format("--id={:016x}-{}", run_, processor_name(static_cast<int>(processors_.size()))),
         fmt::format("--profile={}", script_.is_fast ? "fast" : "standard"),
         fmt::format("--checkpoint-every={}", checkpoint_events),
         fmt::format("--batch={}", handler_events_max),
         fmt::format("--demo-run={}", run_),
         fmt::format("--demo-producers={}", options_.producers)};
+    // One that was given may have a password in it: it is in the environment (see demo()).
+    if (options_.store.empty()) arguments.push_back("--store=" + store_);
     for (std::uint32_t i = 0; i < partitions_; ++i) {
         arguments.push_back(fmt::format("--start-of={}:{}", i, last_before_[i]));
     }
@@ -448,6 +450,7 @@ ExitCode demo(const DemoOptions& options) {
             return ExitCode::failed;
         }
     }
+    if (!options.store.empty()) ::setenv("EVENKEEL_STORE", options.store.c_str(), 1);
     // What the disk refuses is in the table and in the verdict; lines of it would tear the table.
     set_trace_level(TraceLevel::off);
     Demo demo(options, interrupt);
