@@ -37,6 +37,7 @@ public:
     void close();
     const std::optional<LastEnqueued>& last_enqueued() const { return last_enqueued_; }
     std::size_t waiting_bytes() const { return waiting_bytes_; }
+    bool is_attached() const { return link_ != nullptr; }
 
     amqp::Attach attach() override;
     void on_attached(amqp::Link& link) override;

@@ -26,5 +26,13 @@ inline constexpr bool canary_lapse_keeps_holdings = EK_PROCESSOR_CANARY == 7;
 inline constexpr bool canary_blind_judgement = EK_PROCESSOR_CANARY == 8;
 // A transfer of unknown outcome reopens the reader.
 inline constexpr bool canary_unknown_transfer_reopens = EK_PROCESSOR_CANARY == 9;
+// What is handed to the handler counts as handled before it has ended.
+inline constexpr bool canary_checkpoint_before_handling = EK_PROCESSOR_CANARY == 10;
+// A pump is closed in peace without storing its progress.
+inline constexpr bool canary_close_without_flush = EK_PROCESSOR_CANARY == 11;
+// An owner whose lease is over goes on without a reader, and so without hearing of another.
+inline constexpr bool canary_acts_without_reader = EK_PROCESSOR_CANARY == 12;
+// A checkpoint that cannot be read counts as none.
+inline constexpr bool canary_failed_seal_is_none = EK_PROCESSOR_CANARY == 13;
 
 }  // namespace evenkeel::processor

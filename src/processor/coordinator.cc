@@ -31,6 +31,10 @@ bool Coordinator::may_act(PartitionId partition) const {
     return core_->may_act(partition);
 }
 
+bool Coordinator::hangs_on_reader(PartitionId partition) const {
+    return core_->hangs_on_reader(partition);
+}
+
 void Coordinator::on_fenced(PartitionId partition) {
     core_->on_fenced(partition);
 }
@@ -181,6 +185,18 @@ bool Coordinator::Core::may_act(PartitionId partition) const {
     const Instant now = loop_.clock().now();
     if (!heartbeat_.lease().is_valid(now) && !is_attentive(now)) return false;
     return holdings_.may_act(partition);
+}
+
+bool Coordinator::Core::hangs_on_reader(PartitionId partition) const {
+    if (!options_.exclusive_source) return false;
+    const Holding* holding = holdings_.find(partition);
+    return holding == nullptr || !is_covered(*holding, loop_.clock().now());
+}
+
+// A lease that came back covers only what was written under it: before that, somebody who took us
+// for dead may have taken the partition, or be about to.
+bool Coordinator::Core::is_covered(const Holding& holding, Instant now) const {
+    return heartbeat_.lease().covers(holding.renewed, now);
 }
 
 void Coordinator::Core::on_fenced(PartitionId partition) {

@@ -154,6 +154,27 @@ TEST_F(CoordinatorTest, with_exclusive_readers_it_reads_on_while_the_store_is_aw
     EXPECT_EQ(a->host.opened().at({0}).value, 1) << "it was never closed";
 }
 
+TEST_F(CoordinatorTest, a_lease_that_comes_back_covers_a_partition_only_after_a_write_under_it) {
+    is_exclusive_ = true;
+    auto a = make("a");
+    a->start(1);
+    scheduler_.run_for(3s);
+    EXPECT_FALSE(a->coordinator->hangs_on_reader({0}));
+
+    a->faults.outage = true;
+    scheduler_.run_for(7s);
+    EXPECT_TRUE(a->coordinator->may_act({0}));
+    EXPECT_TRUE(a->coordinator->hangs_on_reader({0}));
+
+    a->faults.outage = false;
+    const auto epoch = a->host.opened().at({0});
+    ASSERT_TRUE(scheduler_.run_until([&] { return a->coordinator->status().is_leased; }, 5s));
+    EXPECT_TRUE(a->coordinator->hangs_on_reader({0})) << "somebody may just be taking it";
+    scheduler_.run_for(3s);
+    EXPECT_FALSE(a->coordinator->hangs_on_reader({0}));
+    EXPECT_EQ(a->host.opened().at({0}), epoch) << "it was read all the time";
+}
+
 TEST_F(CoordinatorTest, a_second_one_with_a_living_id_is_refused) {
     auto a = make("a", "1");
     a->start(2);

@@ -64,6 +64,13 @@ void HandOvers::on_drained(PartitionId partition) {
         with_.holdings.keep(partition);
         return end(partition, Outcome::kept);
     }
+    // The lease ended meanwhile, and perhaps with it the last checkpoint. Whoever stays reads on,
+    // and gives it in peace later.
+    if (running->second.reason == CloseReason::hand_over &&
+        !with_.holdings.find(partition)->is_verified) {
+        with_.holdings.keep(partition);
+        return end(partition, Outcome::kept);
+    }
     // A renewal may be under way: its answer brings the version that we must name.
     if (with_.ownerships.is_writing(partition)) {
         with_.holdings.keep(partition);

@@ -38,6 +38,10 @@ public:
     virtual ~Permit() = default;
     // Before each batch is handed to the handler, and before each checkpoint is written.
     virtual bool may_act(PartitionId partition) const = 0;
+    // Our lease is over, or has been since the partition was last written as ours, and only the
+    // broker keeps others away. Then a handler is called only while the broker has our reader:
+    // without one nobody would tell us that another has come.
+    virtual bool hangs_on_reader(PartitionId) const { return false; }
     // The broker cut the reader for another one, or the store refused a checkpoint as fenced: the
     // coordinator answers with close(lost), and finds out who has it.
     virtual void on_fenced(PartitionId partition) = 0;

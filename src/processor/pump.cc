@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "processor/canary.h"
 #include "processor/retry.h"
 
 namespace evenkeel::processor {
@@ -123,6 +124,12 @@ bool Pump::is_held() const {
            cell_->is_busy() || opening_ < Opening::attaching;
 }
 
+bool Pump::may_handle() const {
+    if (!place_.permit.may_act(partition_)) return false;
+    if (canary_acts_without_reader) return true;
+    return !place_.permit.hangs_on_reader(partition_) || (reader_ && reader_->is_attached());
+}
+
 void Pump::wait_to_dispatch(Duration delay) {
     if (turn_timer_) return;
     turn_timer_ = place_.loop.run_after(delay, [this] {
@@ -142,7 +149,7 @@ void Pump::dispatch() {
         if (waited < max_wait) return wait_to_dispatch(max_wait - waited);
         is_tick_ = next_.empty();
     }
-    if (!place_.permit.may_act(partition_)) return wait_to_dispatch(permit_poll);  // P3
+    if (!may_handle()) return wait_to_dispatch(permit_poll);  // P3
     cancel(turn_timer_);
     next_since_ = now;
     batch_ = std::move(next_);
@@ -163,7 +170,7 @@ void Pump::commit_first() {
     checkpoints_.flush([this, alive = std::weak_ptr<bool>(alive_)](const Result<>& stored) {
         if (alive.expired() || turn_ != Turn::committing) return;
         turn_ = Turn::idle;
-        if (stored.ok() && !is_fenced_ && place_.permit.may_act(partition_)) return handle();
+        if (stored.ok() && !is_fenced_ && may_handle()) return handle();
         // Not known to be stored, so not handled: if it was stored after all, it is skipped.
         left_ = {};
         if (closing_) return drained();
@@ -176,7 +183,7 @@ void Pump::commit_first() {
 }
 
 void Pump::handle() {
-    if (!place_.permit.may_act(partition_)) {  // P3
+    if (!may_handle()) {  // P3
         turn_ = Turn::resting;
         turn_timer_ = place_.loop.run_after(permit_poll, [this] {
             turn_timer_.reset();
@@ -185,6 +192,9 @@ void Pump::handle() {
         return;
     }
     turn_ = Turn::handling;
+    if (canary_checkpoint_before_handling && !left_.empty()) {
+        checkpoints_.advance(mark_of(left_.back()), left_.size());
+    }
     tried_ = is_single_ ? std::min<std::size_t>(1, left_.size()) : left_.size();
     handling_since_ = place_.loop.clock().now();
     cell_->set_ending(closing_.has_value());
@@ -295,6 +305,7 @@ void Pump::settle(std::size_t count) {
 // What the handler asked for, as far as its handlers have ended.
 void Pump::store_asked() {
     if (!options_.checkpoints.manual || is_fenced_ || closing_ == CloseReason::lost) return;
+    if (!cell_) return;  // closed before its handler was opened
     const HandlerCell::Asked asked = cell_->asked();
     if (asked.sequence < 0 || asked.sequence > handled_sequence_) return;
     checkpoints_.advance({asked.sequence, 0, asked.offset, asked.enqueued_ms}, 0);

@@ -116,6 +116,7 @@ private:
     void store_asked();
     void apply_seek();
     bool is_held() const;
+    bool may_handle() const;
 
     void on_ended(Result<> result) override;
     void on_asked() override;

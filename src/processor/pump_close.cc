@@ -2,6 +2,7 @@
 // tidy: no test: pump_test.cc tests pumps as a whole
 #include <fmt/core.h>
 
+#include "processor/canary.h"
 #include "processor/pump.h"
 
 namespace evenkeel::processor {
@@ -24,6 +25,12 @@ void Pump::close(CloseReason reason, Task done) {
     const bool is_first = !closing_.has_value();
     const bool is_lost = reason == CloseReason::lost;
     if (!is_first && !is_lost) return;
+    if (!is_first && closing_ != CloseReason::lost &&
+        checkpoints_.latest() > checkpoints_.stored()) {
+        report(ErrorScope::checkpoint, "last checkpoint",
+               {ErrorCode::cancelled,
+                "the partition was lost before it was stored; events will repeat"});
+    }
     closing_ = reason;
     if (is_first) {
         drop_reader();
@@ -68,6 +75,7 @@ void Pump::closed() {
         for (Task& done : told) done();  // the first one may be our end
     };
     if (closing_ == CloseReason::lost || is_fenced_) return finish({});
+    if (canary_close_without_flush) return finish({});
     store_asked();
     checkpoints_.flush(finish);
 }

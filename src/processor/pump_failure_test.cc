@@ -416,5 +416,54 @@ TEST(PumpSource, says_again_and_again_that_a_checkpoint_is_beyond_the_end) {
     EXPECT_EQ(rig.sequences(), up_to(504, 501));
 }
 
+TEST(PumpFence, without_a_lease_it_handles_only_while_the_broker_has_its_reader) {
+    PumpRig rig;
+    rig.options.batch_events_max = 2;
+    rig.behaviour = [&](Partition&, Events events) -> Result<> {
+        if (events.back().sequence_number == 3) rig.hub.stop();
+        return {};
+    };
+    rig.permit.is_by_reader = true;
+    rig.append(20);
+    rig.open();
+
+    ASSERT_TRUE(rig.run_until_handled(3));
+    rig.run_for(seconds(30));
+    EXPECT_EQ(rig.last_of(0), 3) << "what was read ahead waits";
+
+    rig.hub.start();
+    EXPECT_TRUE(rig.run_until_handled(19));
+    EXPECT_EQ(rig.sequences(), up_to(19));
+}
+
+TEST(PumpClose, says_so_if_the_partition_is_lost_before_its_last_checkpoint_is_stored) {
+    PumpRig rig;
+    rig.options.checkpoints = {.every_events = 1000, .every = seconds(100)};
+    rig.append(5);
+    Pump& pump = rig.open();
+    ASSERT_TRUE(rig.run_until_handled(4));
+    rig.faults.outage = true;
+    int answers = 0;
+
+    pump.close(CloseReason::hand_over, [&] { ++answers; });
+    rig.run_for(seconds(1));
+    EXPECT_EQ(answers, 0);
+    pump.close(CloseReason::lost, [&] { ++answers; });
+    rig.run_for(seconds(1));
+
+    EXPECT_EQ(answers, 2);
+    EXPECT_EQ(rig.count_failures("last checkpoint"), 1u);
+}
+
+TEST(PumpClose, by_hand_before_its_handler_is_open) {
+    PumpRig rig;
+    rig.options.checkpoints.manual = true;
+    rig.hub.stop();
+    rig.open();
+    rig.run_for(seconds(1));
+
+    EXPECT_TRUE(rig.close(CloseReason::shutdown));
+}
+
 }  // namespace
 }  // namespace evenkeel::processor

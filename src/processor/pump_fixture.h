@@ -67,8 +67,10 @@ private:
 class FakePermit final : public Permit {
 public:
     bool may_act(PartitionId) const override { return is_there; }
+    bool hangs_on_reader(PartitionId) const override { return is_by_reader; }
     void on_fenced(PartitionId partition) override { fenced.insert(partition.value); }
     bool is_there = true;
+    bool is_by_reader = false;
     std::set<std::uint32_t> fenced;
 };
 

@@ -2,6 +2,7 @@
 // tidy: no test: pump_test.cc tests pumps as a whole
 #include <fmt/core.h>
 
+#include "processor/canary.h"
 #include "processor/pump.h"
 #include "processor/retry.h"
 
@@ -12,6 +13,9 @@ using checkpoint::Checkpoint;
 void Pump::seal() {
     opening_ = Opening::sealing;
     place_.store.seal(partition_, epoch_, while_current([this](Result<Checkpoint> sealed) {
+                          if (canary_failed_seal_is_none && !sealed.ok()) {
+                              sealed = Checkpoint{.partition = partition_, .epoch = epoch_};
+                          }
                           if (!sealed.ok()) {
                               return restart(ErrorScope::store, "seal", sealed.error());
                           }

@@ -278,6 +278,8 @@ std::optional<Coordinator::Core::Write> Coordinator::Core::renewal(const Holding
         return write;
     }
     bool is_due = now - holding.renewed >= timing_.foreign_expiry / 3;
+    // After a lapse that the reader has survived.
+    if (heartbeat_.lease().is_valid(now) && !is_covered(holding, now)) is_due = true;
     if (options_.load) {
         if (is_load_due(holding, now)) is_due = true;
         const auto load = loads_.find(partition);

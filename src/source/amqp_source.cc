@@ -60,6 +60,8 @@ public:
         return std::max(last_read_, SequenceNumber{known->sequence_number});
     }
 
+    bool is_attached() const override { return core_.is_attached(); }
+
 private:
     static RemoteReaderOptions options_of(const ReadOptions& options) {
         RemoteReaderOptions result;

@@ -164,6 +164,7 @@ public:
     }
 
     SequenceNumber last_enqueued() const override { return half_->last(); }
+    bool is_attached() const override { return !half_->has_ended(); }
 
 private:
     void arrive(Result<commitlog::Slice> slice) {

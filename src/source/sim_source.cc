@@ -32,6 +32,7 @@ public:
     }
 
     SequenceNumber last_enqueued() const override { return seen_end_; }
+    bool is_attached() const override { return !is_cut_ && !is_link_lost_ && hub_.is_up_; }
 
     // Something may have changed. Threads: the world's, not only the loop's.
     void wake() {

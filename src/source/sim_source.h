@@ -30,6 +30,7 @@ struct SimHubOptions {
     Duration latency_min{0};  // of each call
     Duration latency_max{0};
     Duration cut_after{0};
+    bool exclusive = true;  // false: a broker that knows no epochs
     std::uint64_t seed = 1;
 };
 
@@ -101,7 +102,7 @@ public:
     SimSource(SimHub& hub, io::Loop& loop) : hub_(hub), loop_(loop) {}
 
     const Name& name() const override { return name_; }
-    bool is_exclusive() const override { return true; }
+    bool is_exclusive() const override { return hub_.options_.exclusive; }
     void properties(Callback<void(Result<HubProperties>)> answer) override;
     void properties(PartitionId partition,
                     Callback<void(Result<PartitionProperties>)> answer) override;

@@ -60,6 +60,9 @@ public:
                       Callback<void(Result<EventBatch>)> answer) = 0;
     // The end of the partition as far as this reader knows it; -1 = not known.
     virtual SequenceNumber last_enqueued() const = 0;
+    // False once it is known here that the broker has cut it for another, or has lost it; read()
+    // says why, but perhaps much later.
+    virtual bool is_attached() const = 0;
 };
 
 class Source {
