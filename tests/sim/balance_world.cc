@@ -36,12 +36,13 @@ struct BalanceWorld::Process {
     Process(BalanceWorld& world, const std::string& process_id)
         : id(process_id),
           loop(world.scheduler_, process_id),
-          inner(std::make_shared<WatchedStore>(
-              std::make_shared<checkpoint::MemoryStore>(world.server_loop_, world.server_,
-                                                        world.group_),
-              [&world](PartitionId partition, const std::string& owner) {
-                  world.on_owner(partition, owner);
-              })),
+          inner(std::make_shared<WatchedStore>(std::make_shared<checkpoint::MemoryStore>(
+                                                   world.server_loop_, world.server_, world.group_),
+                                               StoreWatch{.owned =
+                                                              [&world](const Ownership& entry) {
+                                                                  world.on_owner(entry.partition,
+                                                                                 entry.owner);
+                                                              }})),
           store(loop, world.server_loop_, inner, world.faults_, world.scheduler_.fork_random()),
           host(loop, store, world.scheduler_.fork_random(), *this, world) {}
 

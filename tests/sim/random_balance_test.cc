@@ -16,7 +16,7 @@ using test::test_seed;
 
 int schedules() {
     if (std::getenv("EVENKEEL_LONG") != nullptr) return 500'000;
-    return std::getenv("EVENKEEL_SANITIZED") != nullptr ? 500 : 10'000;
+    return std::getenv("EVENKEEL_SANITIZED") != nullptr ? 500 : 6'000;
 }
 
 TEST(RandomBalance, no_schedule_reads_twice_or_ends_out_of_balance) {

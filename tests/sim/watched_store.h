@@ -1,4 +1,4 @@
-// A store that tells, at the moment it is applied, whose partition is whose; all else it passes on.
+// A store that tells what it has applied, at the moment it is applied; all else it passes on.
 #pragma once
 
 #include <functional>
@@ -11,11 +11,18 @@
 
 namespace evenkeel::sim {
 
+// Only what has succeeded. Each may be empty.
+struct StoreWatch {
+    std::function<void(const checkpoint::Ownership&)> owned = {};
+    std::function<void(const checkpoint::Checkpoint&)> sealed = {};  // as it was found
+    std::function<void(const checkpoint::Checkpoint&)> stored = {};
+    std::function<void(const checkpoint::DeadLetter&)> put_aside = {};
+};
+
 class WatchedStore final : public checkpoint::Store {
 public:
-    using Owned = std::function<void(PartitionId, const std::string& owner)>;
-    WatchedStore(std::shared_ptr<checkpoint::Store> inner, Owned owned)
-        : inner_(std::move(inner)), owned_(std::move(owned)) {}
+    WatchedStore(std::shared_ptr<checkpoint::Store> inner, StoreWatch watch)
+        : inner_(std::move(inner)), watch_(std::move(watch)) {}
 
     void list_members(Answer<std::vector<checkpoint::Member>> done) override {
         inner_->list_members(std::move(done));
@@ -31,14 +38,12 @@ public:
     }
     void write_ownerships(std::vector<checkpoint::Ownership> wanted,
                           Answer<std::vector<Result<std::string>>> done) override {
-        std::vector<std::pair<PartitionId, std::string>> owners;
-        for (const auto& entry : wanted) owners.emplace_back(entry.partition, entry.owner);
+        auto entries = wanted;
         inner_->write_ownerships(std::move(wanted),
-                                 [this, owners = std::move(owners), done = std::move(done)](
+                                 [this, entries = std::move(entries), done = std::move(done)](
                                      Result<std::vector<Result<std::string>>> results) mutable {
                                      for (std::size_t i = 0; results && i < results->size(); ++i) {
-                                         if ((*results)[i])
-                                             owned_(owners[i].first, owners[i].second);
+                                         if ((*results)[i]) watch_.owned(entries[i]);
                                      }
                                      done(std::move(results));
                                  });
@@ -47,16 +52,26 @@ public:
         inner_->list_checkpoints(std::move(done));
     }
     void seal(PartitionId partition, Epoch epoch, Answer<checkpoint::Checkpoint> done) override {
-        inner_->seal(partition, epoch, std::move(done));
+        inner_->seal(partition, epoch,
+                     [this, partition, epoch,
+                      done = std::move(done)](Result<checkpoint::Checkpoint> sealed) mutable {
+                         if (sealed && watch_.sealed) {
+                             checkpoint::Checkpoint found = *sealed;
+                             found.partition = partition;
+                             found.epoch = epoch;
+                             watch_.sealed(found);
+                         }
+                         done(std::move(sealed));
+                     });
     }
     void write_checkpoint(const checkpoint::Checkpoint& checkpoint, Answer<> done) override {
-        inner_->write_checkpoint(checkpoint, std::move(done));
+        inner_->write_checkpoint(checkpoint, told(watch_.stored, checkpoint, std::move(done)));
     }
     void reset_checkpoint(const checkpoint::Checkpoint& checkpoint, Answer<> done) override {
         inner_->reset_checkpoint(checkpoint, std::move(done));
     }
     void add_dead_letter(const checkpoint::DeadLetter& letter, Answer<> done) override {
-        inner_->add_dead_letter(letter, std::move(done));
+        inner_->add_dead_letter(letter, told(watch_.put_aside, letter, std::move(done)));
     }
     void list_dead_letters(std::size_t count_max,
                            Answer<std::vector<checkpoint::DeadLetter>> done) override {
@@ -72,8 +87,17 @@ public:
     bool watch(std::function<void()> changed) override { return inner_->watch(std::move(changed)); }
 
 private:
+    template <typename T>
+    static Answer<> told(const std::function<void(const T&)>& tell, const T& what, Answer<> done) {
+        if (!tell) return done;
+        return [&tell, what, done = std::move(done)](Result<> result) mutable {
+            if (result) tell(what);
+            done(std::move(result));
+        };
+    }
+
     const std::shared_ptr<checkpoint::Store> inner_;
-    const Owned owned_;
+    const StoreWatch watch_;
 };
 
 }  // namespace evenkeel::sim

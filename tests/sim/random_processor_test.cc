@@ -1,0 +1,67 @@
+// Many lives of whole processors by chance, with events: nothing lost, nothing out of order, nobody
+// past the fence. EVENKEEL_SEED repeats a run; EVENKEEL_SCHEDULE=N runs one schedule and tells its
+// story.
+#include <cstdio>
+#include <cstdlib>
+
+#include <gtest/gtest.h>
+
+#include "base/random.h"
+#include "sim/processor_schedule.h"
+#include "support/seed.h"
+
+namespace evenkeel::sim {
+namespace {
+
+using test::test_seed;
+
+int schedules() {
+    if (std::getenv("EVENKEEL_LONG") != nullptr) return 100'000;
+    return std::getenv("EVENKEEL_SANITIZED") != nullptr ? 150 : 5'000;
+}
+
+TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fence) {
+    if (const char* one = std::getenv("EVENKEEL_SCHEDULE")) {
+        const auto result = run_processor_schedule(std::strtoull(one, nullptr, 10));
+        std::printf("%s", result.story.c_str());
+        EXPECT_EQ(result.violations, "");
+        return;
+    }
+    Random random(test_seed());
+    ProcessorScheduleResult sum;
+    int failed = 0;
+    int run = 0;
+    for (; run < schedules() && failed < 3; ++run) {
+        const std::uint64_t seed = random.next();
+        const auto result = run_processor_schedule(seed);
+        sum.steps += result.steps;
+        sum.moves += result.moves;
+        sum.calls += result.calls;
+        sum.events += result.events;
+        sum.repeats += result.repeats;
+        sum.failures += result.failures;
+        sum.letters += result.letters;
+        if (result.violations.empty()) continue;
+        ++failed;
+        ADD_FAILURE() << result.violations << result.story << "again: EVENKEEL_SCHEDULE=" << seed
+                      << " ./test RandomProcessors";
+    }
+    const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
+    std::printf(
+        "%d schedules, %llu steps, %llu moves, %llu handler calls (%llu failed), %llu events (%llu "
+        "again), %llu dead letters\n",
+        run, number(sum.steps), number(sum.moves), number(sum.calls), number(sum.failures),
+        number(sum.events), number(sum.repeats), number(sum.letters));
+}
+
+TEST(RandomProcessors, the_same_seed_gives_the_same_trace) {
+    Random random(test_seed());
+    for (int i = 0; i < 30; ++i) {
+        const std::uint64_t seed = random.next();
+        EXPECT_EQ(run_processor_schedule(seed).trace_hash, run_processor_schedule(seed).trace_hash)
+            << seed;
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel::sim
