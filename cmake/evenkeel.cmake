@@ -60,6 +60,7 @@ find_package(OpenSSL 3.0 REQUIRED)
 find_package(SQLite3 3.40 REQUIRED)
 # Only its header: the library is loaded when it is used.
 find_path(EK_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
+find_package(CURL 7.88 REQUIRED)  # its headers; the library is loaded when it is used
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(EVENKEEL_TESTS)

@@ -26,6 +26,8 @@ public:
     virtual int model_steps() const { return 1500; }
     // Why there is no such store on this machine, if there is none.
     virtual std::string why_missing() const { return {}; }
+    // How much of the long tests it takes, in percent: less for those that are slow by nature.
+    virtual std::uint32_t effort() const { return 100; }
 };
 
 class StoreContract : public testing::TestWithParam<std::unique_ptr<StoreBackend> (*)()> {

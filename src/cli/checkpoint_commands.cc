@@ -34,7 +34,7 @@ CLI::App* CheckpointCommands::add(CLI::App& parent, ExitCode& exit, const char* 
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     command
         ->add_option("--store", options.store,
-                     "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE")
+                     "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, azblob:...")
         ->envname("EVENKEEL_STORE")
         ->required();
     command->add_option("-g,--group", options.group, "Consumer group")->capture_default_str();

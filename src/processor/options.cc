@@ -22,7 +22,8 @@ Result<> check(const ProcessorOptions& options) {
     if (options.store.empty()) {
         return wrong(
             "store",
-            "name one: sqlite:FILE, postgresql://HOST/DATABASE, or memory: within one process");
+            "name one: sqlite:FILE, postgresql://HOST/DATABASE, azblob:..., or memory: within one "
+            "process");
     }
     if (options.batch_events_max == 0) return wrong("batch_events_max", "1 or more");
     if (options.batch_events_min > options.batch_events_max) {
