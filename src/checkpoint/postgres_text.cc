@@ -2,7 +2,6 @@
 
 #include <cstdint>
 #include <optional>
-#include <utility>
 
 namespace evenkeel::checkpoint {
 
@@ -119,8 +118,11 @@ void PostgresArray::add_quoted(std::string_view element) {
 }
 
 std::string PostgresArray::take() {
-    text_ += '}';
-    return std::exchange(text_, "{");
+    std::string taken;
+    taken.swap(text_);
+    taken.push_back('}');
+    text_.push_back('{');
+    return taken;
 }
 
 }  // namespace evenkeel::checkpoint
