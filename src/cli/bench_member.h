@@ -3,7 +3,7 @@
 //
 //   count    one processor with a handler that only looks at the numbers; says "ready" once all
 //            partitions are open, waits for a line, and after so many events tells
-//            "counted SECONDS CPU_SECONDS PEAK_MIB"
+//            "counted SECONDS CPU_SECONDS PEAK_MIB BATCHES"
 //   latency  says "ready" once each partition has had an event; told to, forgets what it has seen;
 //            at the next line tells "latency EVENTS P50_MS P99_MS MAX_MS"
 //   group    many processors, told by "start N" and "stop N". Tells "open N PARTITION EPOCH NS",

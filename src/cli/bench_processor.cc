@@ -62,6 +62,8 @@ private:
         return Error{ErrorCode::cancelled, "interrupted"};
     }
     Result<> noop();
+    // The child's next line; an error if it ends, we are asked to, or the machine stands still.
+    Result<std::string> answer_of(Child& child);
     Result<> end_to_end();
 
     const BenchProcessorOptions options_;
@@ -78,8 +80,14 @@ Result<Child> start_member(const BenchHub& hub, const std::vector<std::string>& 
     return child;
 }
 
-Error ended_early() {
-    return {ErrorCode::unavailable, "the processor's process ended early"};
+Result<std::string> ProcessorBench::answer_of(Child& child) {
+    if (!interrupt_.wait_for_input(child.output(), std::chrono::minutes(3))) {
+        EK_TRY(stop_if_asked());
+        return Error{ErrorCode::timed_out, "the processor's process did not answer for 3 minutes"};
+    }
+    auto line = child.next_line();
+    if (!line) return Error{ErrorCode::unavailable, "the processor's process ended early"};
+    return std::move(*line);
 }
 
 // A processor in a process of its own reads what is there, from the first event to the last.
@@ -87,12 +95,12 @@ Result<> ProcessorBench::noop() {
     EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "noop"));
     EK_TRY_ASSIGN(const auto hub,
                   BenchHub::start({.data = folder->path() + "/hub", .partitions = partitions}));
-    constexpr std::size_t batch_events = 1000;
+    constexpr std::size_t sent_together = 1000;
     const std::uint64_t events =
-        std::max<std::uint64_t>(1, options_.events / batch_events) * batch_events;
+        std::max<std::uint64_t>(1, options_.events / sent_together) * sent_together;
     {
         EK_TRY_ASSIGN(const auto producer, Producer::open(hub->connection_string()));
-        BatchLoad load(*producer, partitions, {event_bytes, events, batch_events});
+        BatchLoad load(*producer, partitions, {event_bytes, events, sent_together});
         EK_TRY(load.run(events, std::chrono::minutes(5)));
     }
     EK_TRY_ASSIGN(auto bare, BareSource::start(bare_write_bytes));
@@ -100,26 +108,29 @@ Result<> ProcessorBench::noop() {
     std::vector<double> limit;
     std::vector<double> cpu_ns;
     std::vector<double> hub_ns;
+    std::vector<double> batch_events;
     double peak_mib = 0;
     for (int i = 0; i < options_.rounds; ++i) {
         EK_TRY_ASSIGN(
             auto child,
             start_member(*hub, {"--mode", "count", "--events", std::to_string(events), "--store",
                                 fmt::format("sqlite:{}/{}.db", folder->path(), i)}));
-        if (!child.next_line()) return ended_early();
+        EK_TRY(answer_of(child));
         const double hub_before = hub->cpu_seconds();
         child.say("go");
-        const auto line = child.next_line();
-        if (!line) return ended_early();
+        EK_TRY_ASSIGN(const std::string answer, answer_of(child));
         hub_ns.push_back((hub->cpu_seconds() - hub_before) / static_cast<double>(events) * 1e9);
         double seconds = 0;
         double cpu = 0;
         double peak = 0;
-        if (std::sscanf(line->c_str(), "counted %lf %lf %lf", &seconds, &cpu, &peak) != 3) {
-            return Error{ErrorCode::corrupt, "the processor answered wrongly: " + *line};
+        double batches = 0;
+        if (std::sscanf(answer.c_str(), "counted %lf %lf %lf %lf", &seconds, &cpu, &peak,
+                        &batches) != 4) {
+            return Error{ErrorCode::corrupt, "the processor answered wrongly: " + answer};
         }
         ours.push_back(static_cast<double>(events) / seconds);
         cpu_ns.push_back(cpu / static_cast<double>(events) * 1e9);
+        batch_events.push_back(static_cast<double>(events) / batches);
         peak_mib = std::max(peak_mib, peak);
         EK_TRY_ASSIGN(const double bytes, bare.bytes_per_second(round()));
         limit.push_back(bytes / wire_bytes);
@@ -132,6 +143,7 @@ Result<> ProcessorBench::noop() {
     line.more = {{"processor_cpu_ns_per_event", median(cpu_ns)},
                  {"hub_cpu_ns_per_event", median(hub_ns)},
                  {"peak_rss_mib", peak_mib},
+                 {"events_per_batch", median(batch_events)},
                  {"backlog_events", static_cast<double>(events)},
                  {"event_bytes", event_bytes},
                  {"partitions", partitions},
@@ -156,25 +168,24 @@ Result<> ProcessorBench::end_to_end() {
                                .batch_events = 20,
                                .event_bytes = event_bytes});
     load.start();
-    if (!child.next_line()) return ended_early();
+    EK_TRY(answer_of(child));
     interrupt_.wait(std::chrono::milliseconds(500));
     const SystemClock clock;
     const Instant start = clock.now();
     child.say("begin");
     interrupt_.wait(round() * options_.rounds);
     child.say("end");
-    const auto line = child.next_line();
+    EK_TRY_ASSIGN(const std::string answer, answer_of(child));
     const double seconds = seconds_of(clock.now() - start);
-    if (!line) return ended_early();
     EK_TRY(load.stop());
     EK_TRY(stop_if_asked());
     std::uint64_t events = 0;
     double p50 = 0;
     double p99 = 0;
     double max = 0;
-    if (std::sscanf(line->c_str(), "latency %" SCNu64 " %lf %lf %lf", &events, &p50, &p99, &max) !=
+    if (std::sscanf(answer.c_str(), "latency %" SCNu64 " %lf %lf %lf", &events, &p50, &p99, &max) !=
         4) {
-        return Error{ErrorCode::corrupt, "the processor answered wrongly: " + *line};
+        return Error{ErrorCode::corrupt, "the processor answered wrongly: " + answer};
     }
     BenchLine result{"end_to_end_20k",
                      static_cast<double>(events) / seconds,

@@ -55,28 +55,36 @@ std::optional<LastEnqueued> take_metric(ByteView map) {
     return last;
 }
 
+template <std::size_t Size>
+bool is(std::string_view text, const char (&literal)[Size]) {
+    return text.size() == Size - 1 && std::memcmp(text.data(), literal, Size - 1) == 0;
+}
+
 // A pass over bytes whose layout is known; once it meets another it stays failed.
 struct Pass {
-    ByteView rest;
+    const std::byte* at;
+    const std::byte* const end;
     bool is_failed = false;
 
-    ByteView take(std::size_t size) {
-        if (is_failed || rest.size() < size) {
-            is_failed = true;
-            return {};
-        }
-        const ByteView taken = rest.first(size);
-        rest = rest.subspan(size);
-        return taken;
+    explicit Pass(ByteView bytes) : at(bytes.data()), end(bytes.data() + bytes.size()) {}
+    std::size_t left() const { return static_cast<std::size_t>(end - at); }
+    bool needs(std::size_t size) {
+        if (left() < size) is_failed = true;
+        return !is_failed;
     }
     std::uint8_t byte() {
-        const ByteView taken = take(1);
-        return taken.empty() ? std::uint8_t{0} : std::to_integer<std::uint8_t>(taken[0]);
+        return needs(1) ? std::to_integer<std::uint8_t>(*at++) : std::uint8_t{0};
     }
     std::size_t length(std::size_t width) {
-        std::size_t value = 0;
-        for (std::size_t i = 0; i < width; ++i) value = value << 8 | byte();
-        return value;
+        if (width == 1) return byte();
+        if (!needs(4)) return 0;
+        at += 4;
+        return __builtin_bswap32(load<std::uint32_t>(at - 4));
+    }
+    ByteView take(std::size_t size) {
+        if (!needs(size)) return {};
+        at += size;
+        return {at - size, size};
     }
     std::string_view short_text(std::uint8_t code) {
         if (byte() != code) is_failed = true;
@@ -86,55 +94,27 @@ struct Pass {
     std::int64_t number(std::uint8_t code) {
         const std::uint8_t format = byte();
         if (format == amqp::code::small_long) return static_cast<std::int8_t>(byte());
-        if (format != code) is_failed = true;
-        const ByteView taken = take(8);
-        return is_failed ? 0
-                         : static_cast<std::int64_t>(
-                               __builtin_bswap64(load<std::uint64_t>(taken.data())));
+        if (format != code || !needs(8)) {
+            is_failed = true;
+            return 0;
+        }
+        at += 8;
+        return static_cast<std::int64_t>(__builtin_bswap64(load<std::uint64_t>(at - 8)));
     }
 };
 
-// What our hub sends, and Azure's: one map of annotations in front, with the types and sizes that
-// they always have. Four times as fast as reading whatever AMQP allows. None: it is another layout.
-std::optional<Arrival> decode_usual(ByteView message) {
-    constexpr std::uint8_t begin[] = {amqp::code::described, 0x53, 0x72};
-    Pass pass{message};
-    const ByteView opening = pass.take(sizeof begin);
-    if (opening.empty() || std::memcmp(opening.data(), begin, sizeof begin) != 0) return {};
-    const std::uint8_t format = pass.byte();
-    if (format != amqp::code::map8 && format != amqp::code::map32) return {};
-    const std::size_t width = format == amqp::code::map8 ? 1 : 4;
-    const std::size_t size = pass.length(width);
-    Pass map{pass.take(size)};
-    std::size_t pairs = map.length(width) / 2;
-    Arrival arrival;
-    arrival.event.sections = message;
-    bool has_time = false;
-    for (; pairs > 0 && !map.is_failed; --pairs) {
-        const std::string_view key = map.short_text(amqp::code::symbol8);
-        if (key == "x-opt-sequence-number") {
-            arrival.event.sequence_number = map.number(amqp::code::long_);
-        } else if (key == "x-opt-offset") {
-            arrival.event.offset = offset_of(map.short_text(amqp::code::string8));
-        } else if (key == "x-opt-enqueued-time") {
-            arrival.event.enqueued_time_ms = map.number(amqp::code::timestamp);
-            has_time = true;
-        } else if (key == "x-opt-partition-key") {
-            arrival.event.partition_key = map.short_text(amqp::code::string8);
-        } else {
-            return {};
-        }
+// Whether these bytes, behind the annotations, begin with a whole section that is none.
+bool is_usual_rest(ByteView rest) {
+    constexpr std::size_t head = 4;  // described, smallulong, which, format of its value
+    if (rest.size() > head && rest[0] == std::byte{0} && rest[1] == std::byte{0x53} &&
+        rest[2] == std::byte{descriptor::data}) {
+        Pass data(rest.subspan(head));
+        if (rest[3] == std::byte{amqp::code::binary8}) return data.needs(data.length(1));
+        if (rest[3] == std::byte{amqp::code::binary32}) return data.needs(data.length(4));
     }
-    if (pass.is_failed || map.is_failed || !map.rest.empty() || !has_time ||
-        arrival.event.sequence_number < 0) {
-        return {};
-    }
-    ByteView rest = pass.rest;
-    if (!rest.empty()) {
-        const auto section = amqp::next_section(rest);
-        if (!section.ok() || section->kind < descriptor::properties) return {};
-    }
-    return arrival;
+    if (rest.empty()) return true;
+    const auto section = amqp::next_section(rest);
+    return section.ok() && section->kind >= descriptor::properties;
 }
 
 }  // namespace
@@ -198,9 +178,43 @@ amqp::Buffer reader_properties(const RemoteReaderOptions& options) {
     return bytes;
 }
 
+bool decode_usual_arrival(ByteView message, Event& event) {
+    constexpr std::uint8_t begin[] = {amqp::code::described, 0x53, 0x72};
+    Pass pass(message);
+    const ByteView opening = pass.take(sizeof begin);
+    if (opening.empty() || std::memcmp(opening.data(), begin, sizeof begin) != 0) return false;
+    const std::uint8_t format = pass.byte();
+    if (format != amqp::code::map8 && format != amqp::code::map32) return false;
+    const std::size_t width = format == amqp::code::map8 ? 1 : 4;
+    const std::size_t size = pass.length(width);
+    Pass map(pass.take(size));
+    std::size_t pairs = map.length(width) / 2;
+    event = {};
+    event.sections = message;
+    bool has_time = false;
+    for (; pairs > 0 && !map.is_failed; --pairs) {
+        const std::string_view key = map.short_text(amqp::code::symbol8);
+        if (is(key, "x-opt-sequence-number")) {
+            event.sequence_number = map.number(amqp::code::long_);
+        } else if (is(key, "x-opt-offset")) {
+            event.offset = offset_of(map.short_text(amqp::code::string8));
+        } else if (is(key, "x-opt-enqueued-time")) {
+            event.enqueued_time_ms = map.number(amqp::code::timestamp);
+            has_time = true;
+        } else if (is(key, "x-opt-partition-key")) {
+            event.partition_key = map.short_text(amqp::code::string8);
+        } else {
+            return false;
+        }
+    }
+    if (pass.is_failed || map.is_failed || map.left() > 0 || !has_time) return false;
+    return event.sequence_number >= 0 && is_usual_rest({pass.at, pass.left()});
+}
+
 Result<Arrival> decode_arrival(ByteView message) {
-    if (auto usual = decode_usual(message)) return std::move(*usual);
     Arrival arrival;
+    if (decode_usual_arrival(message, arrival.event)) return arrival;
+    arrival.event = {};
     arrival.event.sections = message;
     bool has_time = false;
     ByteView rest = message;

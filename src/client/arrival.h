@@ -27,7 +27,12 @@ struct Arrival {
     std::optional<LastEnqueued> last_enqueued;
 };
 
-// `corrupt` if the message lacks what every delivered event has.
+// What our hub sends, and Azure's: one map of annotations in front, with the types and sizes that
+// they always have. Several times as fast as reading whatever AMQP allows. False: it is another
+// layout, and `event` is of no use.
+bool decode_usual_arrival(ByteView message, Event& event);
+
+// Any layout. `corrupt` if the message lacks what every delivered event has.
 Result<Arrival> decode_arrival(ByteView message);
 
 }  // namespace evenkeel::client

@@ -99,6 +99,8 @@ TEST(Arrival, reads_the_usual_layout_as_it_reads_any_other) {
         EXPECT_EQ(arrival.event.enqueued_time_ms, 1'790'000'000'000);
         EXPECT_EQ(arrival.event.partition_key, "home-17");
         EXPECT_EQ(arrival.event.sections.size(), message.size());
+        Event event;
+        EXPECT_EQ(decode_usual_arrival(message, event), !has_more);
     }
 }
 

@@ -74,26 +74,45 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
              fmt::format("an event of {} bytes is too large to be received", delivery.size)});
     }
     const ByteView kept = keep(delivery.bytes);
-    const auto arrival = decode_arrival(kept);
-    if (!arrival.ok()) return end(arrival.error());
-    if (arrival->event.sequence_number <= last_sequence_) return;  // R1
-    last_sequence_ = arrival->event.sequence_number;
+    Event& event = waiting_.emplace_back();
+    if (!decode_usual_arrival(kept, event)) {
+        const auto arrival = decode_arrival(kept);
+        if (!arrival.ok()) return end(arrival.error());
+        event = arrival->event;
+        if (arrival->last_enqueued) last_enqueued_ = arrival->last_enqueued;
+    }
+    if (event.sequence_number <= last_sequence_) return waiting_.pop_back();  // R1
+    last_sequence_ = event.sequence_number;
     position_ = Position::after_sequence(last_sequence_);
-    if (arrival->last_enqueued) last_enqueued_ = arrival->last_enqueued;
-    waiting_.push_back({arrival->event, chunk_});
+    if (chunks_.empty() || chunks_.back().chunk != chunk_) chunks_.push_back({chunk_, 0});
+    ++chunks_.back().events;
     waiting_bytes_ += kept.size();
     // Follows larger ones at once, smaller ones slowly.
     event_bytes_ = std::max(kept.size(), (event_bytes_ * 63 + kept.size()) / 64);
-    connection_.progressed(*this);
-    if (answer_) reply(take(events_max_));
+    if (!is_progress_told_) connection_.progressed(*this);
+    is_progress_told_ = true;
+    if (answer_) return answer_soon();
     give_credit();
+}
+
+// With all that came in one piece from the socket, not with the first of it.
+void ReaderCore::answer_soon() {
+    if (is_answering_) return;
+    is_answering_ = true;
+    loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
+        if (alive.expired()) return;
+        is_answering_ = false;
+        if (!answer_ || waiting() == 0) return;
+        reply(take(events_max_));
+        give_credit();
+    });
 }
 
 ByteView ReaderCore::keep(ByteView message) {
     if (!chunk_ || chunk_->size - chunk_->used < message.size()) {
         chunk_ = std::make_shared<Chunk>();
         chunk_->size = std::max(chunk_bytes, message.size());
-        chunk_->bytes = std::make_unique<std::byte[]>(chunk_->size);
+        chunk_->bytes = std::make_unique_for_overwrite<std::byte[]>(chunk_->size);
     }
     std::byte* const to = chunk_->bytes.get() + chunk_->used;
     if (!message.empty()) std::memcpy(to, message.data(), message.size());
@@ -105,14 +124,16 @@ ByteView ReaderCore::keep(ByteView message) {
 void ReaderCore::give_credit() {
     if (!link_) return;
     const std::uint32_t granted = link_->granted();
+    const bool has_room = waiting_bytes_ < options_.prefetch_bytes;
+    if (has_room && granted > options_.prefetch_events / 2) return;  // whatever fits
     std::size_t fits = 0;
-    if (waiting_bytes_ < options_.prefetch_bytes && waiting_.size() < options_.prefetch_events) {
+    if (has_room && waiting() < options_.prefetch_events) {
         const std::size_t by_bytes = (options_.prefetch_bytes - waiting_bytes_) / event_bytes_;
-        fits = std::min<std::size_t>(options_.prefetch_events - waiting_.size(),
+        fits = std::min<std::size_t>(options_.prefetch_events - waiting(),
                                      std::max<std::size_t>(1, by_bytes));
     }
     const auto wanted = static_cast<std::uint32_t>(fits);
-    const bool too_many = waiting_bytes_ >= options_.prefetch_bytes && granted > 0;
+    const bool too_many = !has_room && granted > 0;
     const bool worth_it = wanted > granted && (granted == 0 || wanted - granted >= wanted / 2);
     if (!too_many && !worth_it) return;
     link_->grant(wanted);
@@ -121,6 +142,7 @@ void ReaderCore::give_credit() {
 
 bool ReaderCore::on_lost(const Failure& failure, std::uint32_t failures) {
     link_ = nullptr;
+    is_progress_told_ = false;
     if (!failure.retry) {
         end(failure.error);
         return false;
@@ -145,7 +167,7 @@ void ReaderCore::read(std::size_t events_max, Duration wait, Answer answer) {
     answer_ = std::move(answer);
     events_max_ = events_max;
     if (ended_) return reply(*ended_);
-    if (!waiting_.empty()) {
+    if (waiting() > 0) {
         reply(take(events_max));
         return give_credit();
     }
@@ -168,19 +190,30 @@ void ReaderCore::read(std::size_t events_max, Duration wait, Answer answer) {
 
 EventBatch ReaderCore::take(std::size_t events_max) {
     std::vector<Event> events;
-    std::vector<std::shared_ptr<const void>> owners;
-    const std::size_t count = std::min(events_max, waiting_.size());
-    events.reserve(count);
-    const void* last = nullptr;
-    for (std::size_t i = 0; i < count; ++i) {
-        Waiting& first = waiting_.front();
-        events.push_back(first.event);
-        waiting_bytes_ -= first.event.sections.size();
-        if (first.chunk.get() != last) {
-            last = first.chunk.get();
-            owners.push_back(std::move(first.chunk));
+    const std::size_t count = std::min(events_max, waiting());
+    if (count == waiting_.size()) {
+        events.reserve(count);  // for those that come next
+        events.swap(waiting_);
+        waiting_bytes_ = 0;
+    } else {
+        const auto first = waiting_.begin() + static_cast<std::ptrdiff_t>(taken_);
+        events.assign(first, first + static_cast<std::ptrdiff_t>(count));
+        for (const Event& event : events) waiting_bytes_ -= event.sections.size();
+        taken_ += count;
+        if (taken_ * 2 >= waiting_.size()) {
+            waiting_.erase(waiting_.begin(),
+                           waiting_.begin() + static_cast<std::ptrdiff_t>(taken_));
+            taken_ = 0;
         }
-        waiting_.pop_front();
+    }
+    std::vector<std::shared_ptr<const void>> owners;
+    for (std::size_t left = count; left > 0;) {
+        Held& held = chunks_.front();
+        const std::size_t here = std::min(left, held.events);
+        owners.push_back(held.chunk);
+        held.events -= here;
+        left -= here;
+        if (held.events == 0) chunks_.pop_front();
     }
     return {std::move(events), std::move(owners)};
 }
@@ -205,6 +238,8 @@ void ReaderCore::end(const Error& why) {
     if (!ended_) ended_ = why;
     link_ = nullptr;
     waiting_.clear();
+    taken_ = 0;
+    chunks_.clear();
     waiting_bytes_ = 0;
     connection_.drop(*this);
     if (answer_) reply(*ended_);

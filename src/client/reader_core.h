@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "client/arrival.h"
 #include "client/connection.h"
@@ -51,13 +52,15 @@ private:
         std::size_t size = 0;
         std::size_t used = 0;
     };
-    struct Waiting {
-        Event event;
+    struct Held {
         std::shared_ptr<Chunk> chunk;
+        std::size_t events = 0;  // of those that wait
     };
 
+    std::size_t waiting() const { return waiting_.size() - taken_; }
     ByteView keep(ByteView message);
     void want();
+    void answer_soon();
     void give_credit();
     EventBatch take(std::size_t events_max);
     void reply(Result<EventBatch> batch);
@@ -72,7 +75,10 @@ private:
     Position position_;  // where to attach next
     std::int64_t last_sequence_ = -1;
     amqp::Link* link_ = nullptr;
-    std::deque<Waiting> waiting_;
+    std::vector<Event> waiting_;  // from `taken_` on
+    std::size_t taken_ = 0;
+    std::deque<Held> chunks_;  // what holds them, in their order
+    bool is_progress_told_ = false;
     std::size_t waiting_bytes_ = 0;
     std::size_t event_bytes_ = 1024;  // what we expect of the next one
     std::shared_ptr<Chunk> chunk_;
@@ -83,6 +89,7 @@ private:
     Callback<void(Result<>)> opened_;
     std::size_t events_max_ = 0;
     Answer answer_;
+    bool is_answering_ = false;
     std::optional<io::TimerId> timer_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -6,7 +6,7 @@
 namespace evenkeel::client {
 namespace {
 
-constexpr std::size_t input_bytes = std::size_t{64} << 10;
+constexpr std::size_t input_bytes = std::size_t{256} << 10;
 constexpr auto tick_interval_max = std::chrono::seconds(15);
 // How long the hub may take to say good-bye too.
 constexpr auto close_patience = std::chrono::seconds(1);

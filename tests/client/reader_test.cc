@@ -89,6 +89,33 @@ TEST(RemoteReader, is_fenced_by_an_equal_epoch_R2) {
     EXPECT_EQ(world.open_reader(0, Position::earliest()).error().code, ErrorCode::fenced);
 }
 
+TEST(RemoteReader, hands_out_together_what_came_together) {
+    SimWorld world;
+    world.connect();
+    auto* const reader = world.open_reader(0, Position::earliest()).value();
+    std::vector<std::size_t> sizes;
+    std::function<void()> read = [&] {
+        reader->read(64, 60s, [&](Result<EventBatch> batch) {
+            if (!batch.ok()) return;
+            sizes.push_back(batch->size());
+            world.client_loop.post([&] { read(); });
+        });
+    };
+    read();
+
+    int single = 0;
+    for (int round = 0; round < 20; ++round) {
+        sizes.clear();
+        ASSERT_TRUE(world.send(0, numbered(0, 50)).ok());
+        world.run_for(1s);
+        ASSERT_FALSE(sizes.empty());
+        if (sizes.front() == 1) ++single;
+    }
+
+    EXPECT_LT(single, 10) << "the network cuts now and then; the reader does not";
+    reader->close();
+}
+
 TEST(RemoteReader, tells_the_sixth_reader_that_there_are_enough) {
     SimWorld world;
     world.connect();
