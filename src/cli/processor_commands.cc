@@ -6,6 +6,7 @@
 
 #include "cli/duration.h"
 #include "cli/process.h"
+#include "cli/processors.h"
 #include "cli/status.h"
 
 namespace evenkeel::cli {
@@ -29,6 +30,17 @@ Examples:
   evenkeel status eh1                                    of the processors on this machine
   evenkeel status eh1 --group billing --store sqlite:/var/lib/billing/progress.db
   evenkeel status eh1 -o json | jq '.partitions[] | select(.lag_events > 1000)')";
+
+constexpr const char* processor_examples = R"(
+Examples:
+  evenkeel processor ls eh1
+  evenkeel processor history eh1 --last 10m
+  evenkeel processor drain eh1 worker-3        before its machine is switched off
+  evenkeel processor pause eh1 --partition 2   its owner keeps it, and waits
+  evenkeel processor resume eh1
+
+They act through the checkpoint store: running instances look there every few seconds, and those that
+start later obey too.)";
 
 void add_remote(CLI::App& command, RemoteOptions& options) {
     command.add_option("--connection", options.connection, "Connection string of the hub");
@@ -142,11 +154,60 @@ void add_status(CLI::App& app, ExitCode& exit) {
     });
 }
 
+CLI::App* add_one(CLI::App& parent, const std::shared_ptr<ProcessorsOptions>& given, ExitCode& exit,
+                  const char* name, const char* what, ExitCode (*run)(const ProcessorsOptions&)) {
+    auto output = std::make_shared<std::string>("table");
+    ProcessorsOptions& options = *given;
+    auto* command = parent.add_subcommand(name, what);
+    command->footer(processor_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    add_remote(*command, options.remote);
+    command->add_option("--namespace", options.hub_namespace,
+                        "Host of the hub; that of the connection string without it");
+    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
+    command->add_option("--store", options.store, "Where instances meet and progress is kept")
+        ->envname("EVENKEEL_STORE")
+        ->capture_default_str();
+    command->add_option("-o,--output", *output, "table or json")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->callback([given, output, run, &exit] {
+        given->json = *output == "json";
+        exit = run(*given);
+    });
+    return command;
+}
+
+void add_processor(CLI::App& app, ExitCode& exit) {
+    auto given = std::make_shared<ProcessorsOptions>();
+    auto* parent = app.add_subcommand("processor", "Running processors: who, why, drain, pause");
+    parent->footer(processor_examples);
+    parent->require_subcommand(1);
+    const auto add_partitions = [&](CLI::App* command) {
+        command->add_option("-p,--partition", given->partitions, "Partition; all without it")
+            ->take_all();
+    };
+    add_one(*parent, given, exit, "ls", "The instances of a group", &processor_ls);
+    auto* history = add_one(*parent, given, exit, "history",
+                            "The last moves of each partition, and why", &processor_history);
+    add_partitions(history);
+    history->add_option("--last", given->last, "Only what happened within this time: 10m");
+    auto* drain = add_one(*parent, given, exit, "drain",
+                          "Have an instance hand everything over and stop", &processor_drain);
+    drain->add_option("ID", given->id, "Name of the instance, as 'ls' shows it")->required();
+    drain->add_option("--wait", given->wait, "Wait so long for it")->capture_default_str();
+    add_partitions(add_one(*parent, given, exit, "pause",
+                           "Hand no more events to handlers; partitions stay with their owners",
+                           &processor_pause));
+    add_partitions(add_one(*parent, given, exit, "resume", "Take a pause back", &processor_resume));
+}
+
 }  // namespace
 
 void add_processor_commands(CLI::App& app, ExitCode& exit) {
     add_process(app, exit);
     add_status(app, exit);
+    add_processor(app, exit);
 }
 
 }  // namespace evenkeel::cli

@@ -1,12 +1,15 @@
 #include "cli/status.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "cli/admin_client.h"
 #include "cli/listing.h"
 #include "cli/store_session.h"
+#include "processor/requests.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -29,17 +32,41 @@ struct Row {
                    ? 0
                    : std::max<std::int64_t>(0, hub.last_enqueued_sequence_number + 1 - begin);
     }
-    // No newer event was handled since then: 0 if all are.
-    std::int64_t behind_ms() const {
-        if (lag() == 0 || checkpoint.written_ms == 0) return 0;
-        return std::max<std::int64_t>(0, hub.last_enqueued_time_ms - checkpoint.written_ms);
+    // Events that retention has taken before they were handled; none is known of without a
+    // position.
+    std::int64_t lost() const {
+        if (position() < 0 || hub.begin_sequence_number < 0) return 0;
+        return std::max<std::int64_t>(0, hub.begin_sequence_number - position() - 1);
+    }
+    // How much younger the newest event is than the last one handled.
+    std::optional<std::int64_t> behind_ms() const {
+        if (lag() == 0) return 0;
+        if (checkpoint.enqueued_ms == 0) return std::nullopt;
+        return std::max<std::int64_t>(0, hub.last_enqueued_time_ms - checkpoint.enqueued_ms);
+    }
+    // When retention may take the next event that is to be handled, at the earliest.
+    std::optional<std::int64_t> loss_at_ms(std::int64_t retention_ms) const {
+        if (lag() == 0 || checkpoint.enqueued_ms == 0 || retention_ms == 0) return std::nullopt;
+        return checkpoint.enqueued_ms + retention_ms;
     }
 };
 
 struct Group {
     std::vector<Member> members;
     std::vector<Row> rows;
+    processor::Paused paused;
+    std::int64_t retention_ms = 0;  // 0: for ever, or not known
 };
+
+// Only our own hub tells; Azure Event Hubs, or a hub whose admin interface is shut, does not.
+std::int64_t retention_of(const Remote& remote, const std::string& event_hub) {
+    const bool is_elsewhere = remote.admin_is_guessed &&
+                              remote.target.endpoint.host != "localhost" &&
+                              remote.target.endpoint.host != "127.0.0.1";
+    if (is_elsewhere) return 0;
+    const auto info = AdminClient(remote).hub(event_hub);
+    return info.ok() ? info->options.retention.count() : 0;
+}
 
 Result<Group> look(const StatusOptions& options, const Remote& remote) {
     Group group;
@@ -65,6 +92,12 @@ Result<Group> look(const StatusOptions& options, const Remote& remote) {
                   session->ask<std::vector<Checkpoint>>([](Store& store, auto answer) {
                       store.list_checkpoints(std::move(answer));
                   }));
+    EK_TRY_ASSIGN(const auto requests,
+                  session->ask<std::vector<checkpoint::Record>>([](Store& store, auto answer) {
+                      store.list_records(processor::request_prefix, std::move(answer));
+                  }));
+    group.paused = processor::read_requests(requests, "").paused;
+    group.retention_ms = retention_of(remote, options.event_hub);
     for (const auto& ownership : ownerships) {
         if (ownership.partition.value >= group.rows.size()) continue;
         Row& row = group.rows[ownership.partition.value];
@@ -80,7 +113,11 @@ Result<Group> look(const StatusOptions& options, const Remote& remote) {
     return group;
 }
 
-boost::json::object json_of(const Row& row) {
+boost::json::object json_of(const Row& row, const Group& group, std::int64_t now) {
+    const auto seconds = [](std::optional<std::int64_t> ms) {
+        return ms ? boost::json::value(static_cast<double>(*ms) / 1000) : boost::json::value();
+    };
+    const auto loss = row.loss_at_ms(group.retention_ms);
     const bool is_owned = !row.ownership.owner.empty();
     boost::json::object object;
     object["partition"] = row.hub.partition;
@@ -91,7 +128,10 @@ boost::json::object json_of(const Row& row) {
     object["position"] = row.position();
     object["last_sequence_number"] = row.hub.last_enqueued_sequence_number;
     object["lag_events"] = row.lag();
-    object["lag_seconds"] = static_cast<double>(row.behind_ms()) / 1000;
+    object["lag_seconds"] = seconds(row.behind_ms());
+    object["seconds_to_loss"] = seconds(loss ? std::optional(*loss - now) : std::nullopt);
+    object["lost_events"] = row.lost();
+    object["is_paused"] = group.paused.contains({row.hub.partition});
     object["checkpoint_written_ms"] = row.checkpoint.written_ms;
     object["failed_attempts"] = row.checkpoint.attempts;
     return object;
@@ -101,7 +141,7 @@ void print_json(const StatusOptions& options, const Group& group) {
     boost::json::array partitions;
     std::int64_t lag = 0;
     for (const Row& row : group.rows) {
-        partitions.push_back(json_of(row));
+        partitions.push_back(json_of(row, group, SystemClock().wall().milliseconds));
         lag += row.lag();
     }
     boost::json::array members;
@@ -124,6 +164,13 @@ std::string number(std::int64_t value) {
     return value < 0 ? "-" : with_commas(static_cast<std::uint64_t>(value));
 }
 
+// "4.2s"; "-" if it is not known, and what has come to its end is "now".
+Cell span_cell(std::optional<std::int64_t> ms) {
+    if (!ms) return Cell("-");
+    const std::string shown = *ms == 0 ? "0" : *ms < 0 ? "now" : age_text(*ms);
+    return {shown, std::to_string(*ms)};
+}
+
 void print_table(const StatusOptions& options, const Group& group) {
     const std::int64_t now = SystemClock().wall().milliseconds;
     Listing listing({{"PARTITION", Listing::Align::right},
@@ -133,27 +180,35 @@ void print_table(const StatusOptions& options, const Group& group) {
                      {"LAST", Listing::Align::right},
                      {"LAG", Listing::Align::right},
                      {"BEHIND", Listing::Align::right},
+                     {"LOSS IN", Listing::Align::right},
                      {"CHECKPOINT"}});
     std::int64_t lag = 0;
     for (const Row& row : group.rows) {
         lag += row.lag();
         std::string owner = row.ownership.owner.empty() ? "-" : printable(row.ownership.owner);
         if (!row.ownership.owner.empty() && !row.is_alive) owner += " (gone)";
-        const std::int64_t behind = row.behind_ms();
+        if (group.paused.contains({row.hub.partition})) owner += " (paused)";
+        const auto behind = row.behind_ms();
+        const auto loss = row.loss_at_ms(group.retention_ms);
         listing.add(
             {std::to_string(row.hub.partition), owner,
              row.ownership.owner.empty() ? Cell("-") : time_cell(row.ownership.since_ms, now),
              Cell(number(row.position()), std::to_string(row.position())),
              Cell(number(row.hub.last_enqueued_sequence_number),
                   std::to_string(row.hub.last_enqueued_sequence_number)),
-             count_cell(static_cast<std::uint64_t>(row.lag())),
-             Cell(behind == 0 ? "0" : age_text(behind), std::to_string(behind)),
+             count_cell(static_cast<std::uint64_t>(row.lag())), span_cell(behind),
+             span_cell(loss ? std::optional(*loss - now) : std::nullopt),
              time_cell(row.checkpoint.written_ms, now)});
     }
     fmt::print("{}", listing.text(terminal_of(stdout)));
     fmt::print(stderr, "group '{}' of event hub '{}': {} members, {} events behind\n",
                printable(options.group), printable(options.event_hub), group.members.size(),
                with_commas(static_cast<std::uint64_t>(lag)));
+    for (const Row& row : group.rows) {
+        if (row.lost() == 0) continue;
+        fmt::print(stderr, "partition {}: retention took {} events before they were handled\n",
+                   row.hub.partition, with_commas(static_cast<std::uint64_t>(row.lost())));
+    }
 }
 
 }  // namespace

@@ -36,6 +36,7 @@
 #include "checkpoint/store.h"
 #include "io/loop.h"
 #include "processor/host.h"
+#include "processor/journal.h"
 #include "processor/timing.h"
 #include <evenkeel/processor.h>
 
@@ -61,6 +62,8 @@ struct CoordinatorOptions {
     // partitions are shared by load instead of by count.
     std::function<double(PartitionId)> load = {};
     std::function<void(const Failure&)> on_failure = {};
+    // A partition changed hands by a write of ours: claimed, given, released.
+    std::function<void(OwnerMove)> on_move = {};
     // Our id was taken by another incarnation: everything was closed as lost, and this coordinator
     // does nothing any more.
     std::function<void(Error)> on_ended = {};

@@ -42,6 +42,7 @@ private:
         checkpoint::Ownership entry;  // as it shall be; its version the one to replace
         Kind kind;
         std::string taken_from;  // a claim: the member of ours that had it, "" if none
+        std::string from = {};   // a claim: who had it
     };
 
     // Start: coordinator.cc
@@ -82,6 +83,8 @@ private:
     void end_round();
     void fail_round(const Error& error);
     void on_hand_over_ended(PartitionId partition, HandOvers::Outcome outcome);
+    void tell_claim(const Write& write) const;
+    void tell_gift(PartitionId partition) const;
     void on_change(const Members::Change& change);
     void on_pushed();
     void publish_offers();

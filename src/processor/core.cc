@@ -13,10 +13,23 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
       handlers_(std::move(handlers)),
       random_(random),
       ended_(std::move(ended)),
-      stored_letters_(place.store) {
+      stored_letters_(place.store),
+      journal_(place.loop, place.store),
+      requests_(place.loop, place.store, coordination.incarnation,
+                2 * coordination.timing.heartbeat,
+                {[this](const Requests& requests) { on_requests(requests); },
+                 [this](const Error& error, Duration in) {
+                     on_failure({ErrorScope::store, std::nullopt, "look for requests", error, true,
+                                 std::chrono::duration_cast<std::chrono::milliseconds>(in)});
+                 }},
+                random_.fork()) {
     coordination.exclusive_source = place.source.is_exclusive();
     coordination.on_failure = [this](const Failure& failure) { on_failure(failure); };
-    coordination.on_ended = [this](const Error& error) { end(error); };
+    coordination.on_ended = [this](const Error& error) {
+        requests_.stop();
+        end(error);
+    };
+    coordination.on_move = [this](OwnerMove move) { journal_.add(std::move(move)); };
     coordinator_ = std::make_unique<Coordinator>(place.loop, place.store, *this,
                                                  std::move(coordination), random_.fork());
 }
@@ -39,7 +52,10 @@ void Core::start(Callback<void(Result<>)> started) {
             coordinator_->start(
                 partitions_, [this, alive, started = std::move(started)](Result<> joined) mutable {
                     if (alive.expired()) return;
-                    if (joined.ok()) look_again();
+                    if (joined.ok()) {
+                        look_again();
+                        requests_.start();
+                    }
                     started(std::move(joined));
                 });
         });
@@ -82,7 +98,25 @@ void Core::open(PartitionId partition, Epoch epoch) {
         std::make_unique<Pump>(PumpPlace{place_.loop, place_.workers, place_.store, place_.source,
                                          *coordinator_, letters, options_, handlers_},
                                static_cast<PumpOwner&>(*this), partition, epoch, random_.fork());
+    slot.pump->hold(!paused_ || paused_->contains(partition));
     slot.pump->start();
+}
+
+void Core::on_requests(const Requests& requests) {
+    if (is_stopping_) return;
+    if (paused_ != requests.paused) {
+        paused_ = requests.paused;
+        for (auto& [partition, slot] : slots_) {
+            if (slot.pump) slot.pump->hold(paused_->contains(partition));
+        }
+    }
+    if (!requests.drain) return;
+    checkpoint::Record done = *requests.drain;
+    done.value.clear();
+    place_.store.write_record(done, [](const Result<std::string>&) {});
+    stop([this](const StopReport&) {
+        end({ErrorCode::cancelled, "it was asked to drain: all is handed over"});
+    });
 }
 
 void Core::close(PartitionId partition, CloseReason reason, Task done) {
@@ -126,9 +160,12 @@ void Core::on_undrained(PartitionId partition, bool is_running) {
 }
 
 void Core::on_stop_wanted(PartitionId partition, const Error& error) {
-    const Error why{error.code, fmt::format("a poisonous event of partition {} ended the "
-                                            "processor: {}",
-                                            partition.value, error.detail)};
+    // Cancelled is who was asked to drain.
+    const ErrorCode code =
+        error.code == ErrorCode::cancelled ? ErrorCode::handler_failed : error.code;
+    const Error why{code, fmt::format("a poisonous event of partition {} ended the "
+                                      "processor: {}",
+                                      partition.value, error.detail)};
     // Not from within the pump: it is to be closed.
     place_.loop.post([this, why, alive = std::weak_ptr<bool>(alive_)] {
         if (alive.expired() || is_stopping_) return;
@@ -150,6 +187,7 @@ void Core::stop(Callback<void(const StopReport&)> stopped) {
     is_stopping_ = true;
     if (timer_) place_.loop.cancel(*timer_);
     timer_.reset();
+    requests_.stop();
     if (!is_started_) return left();
     coordinator_->leave([this, alive = std::weak_ptr<bool>(alive_)] {
         if (!alive.expired()) left();
@@ -157,6 +195,12 @@ void Core::stop(Callback<void(const StopReport&)> stopped) {
 }
 
 void Core::left() {
+    journal_.flush(last_words, [this, alive = std::weak_ptr<bool>(alive_)] {
+        if (!alive.expired()) finish();
+    });
+}
+
+void Core::finish() {
     StopReport report;
     report.is_clean = true;
     for (auto& [partition, slot] : slots_) {

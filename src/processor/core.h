@@ -21,7 +21,9 @@
 #include "processor/coordinator.h"
 #include "processor/dead_letters.h"
 #include "processor/host.h"
+#include "processor/journal.h"
 #include "processor/pump.h"
+#include "processor/requests.h"
 #include "source/source.h"
 #include <evenkeel/processor.h>
 
@@ -40,6 +42,8 @@ class Core final : public PartitionHost, private PumpOwner {
 public:
     // Between two looks at how many partitions there are.
     static constexpr Duration refresh = std::chrono::seconds(30);
+    // For the journal's last lines, when it stops.
+    static constexpr Duration last_words = std::chrono::seconds(2);
 
     // `coordination` needs no load and no callbacks: those are set here. `ended` runs once if the
     // processor ends by itself; nothing is owned any more then.
@@ -73,7 +77,9 @@ private:
     std::weak_ptr<bool> alive() const override { return alive_; }
     void retire(PartitionId partition, std::uint64_t pump_number);
     void look_again();
+    void on_requests(const Requests& requests);
     void left();
+    void finish();
     void end(const Error& error);
 
     const CorePlace place_;
@@ -82,6 +88,9 @@ private:
     Random random_;
     std::function<void(Error)> ended_;
     StoredDeadLetters stored_letters_;
+    Journal journal_;
+    RequestWatch requests_;
+    std::optional<Paused> paused_;  // none: not known yet
     std::map<PartitionId, Slot> slots_;
     std::unique_ptr<Coordinator> coordinator_;
     std::uint32_t partitions_ = 0;

@@ -105,6 +105,20 @@ public:
     bool run_until(Callback<bool()> condition, Duration at_most = std::chrono::minutes(5)) {
         return scheduler.run_until(std::move(condition), at_most);
     }
+    // As people do it.
+    void write(checkpoint::Record record) {
+        for (const auto& stored : records(record.key)) record.version = stored.version;
+        checkpoint::MemoryStore store(store_loop, server, group);
+        bool is_done = false;
+        store.write_record(record, [&](const Result<std::string>& result) {
+            EXPECT_TRUE(result.ok());
+            is_done = true;
+        });
+        EXPECT_TRUE(run_until([&] { return is_done; }));
+    }
+    std::vector<checkpoint::Record> records(std::string_view prefix) const {
+        return server.snapshot(group).records(prefix);
+    }
     std::size_t owned(const std::string& id) const {
         return nodes.at(id)->core->status().partitions.size();
     }
@@ -117,6 +131,7 @@ public:
         return all;
     }
 
+    const checkpoint::GroupName group{"sim", "homes", "$Default"};
     io::sim::Scheduler scheduler{test::test_seed()};
     source::SimHub hub{{.partitions = partitions, .created_ms = 7}};
     io::sim::SimLoop store_loop{scheduler, "store"};
@@ -217,6 +232,76 @@ TEST(Core, ends_with_a_poisonous_event_if_told_to) {
 
     EXPECT_NE(world.ended->detail.find("poison"), std::string::npos);
     EXPECT_EQ(world.owned("a"), 0u);
+}
+
+TEST(Core, waits_while_people_pause_it_and_repeats_nothing) {
+    World world;
+    world.write({std::string(pause_key), "1"});
+    world.append(50);
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 50 * (partitions - 1); }));
+    world.scheduler.run_for(seconds(20));
+    EXPECT_TRUE(world.handled(1).empty());
+    EXPECT_EQ(world.nodes["a"]->core->status().partitions.at(1).state, "paused");
+
+    world.write({std::string(pause_key), "all"});
+    world.scheduler.run_for(seconds(10));
+    world.append(50);
+    world.scheduler.run_for(seconds(20));
+    EXPECT_EQ(world.seen.size(), 50 * (partitions - 1));
+    world.write({std::string(pause_key), ""});
+
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() >= 100 * partitions; }));
+    EXPECT_EQ(world.owned("a"), partitions) << "it kept what it had";
+    for (std::uint32_t p = 0; p < partitions; ++p) EXPECT_EQ(world.handled(p), up_to(99));
+}
+
+TEST(Core, drains_when_people_ask_it_to_and_another_goes_on) {
+    World world;
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("b") == 2 && world.owned("a") == 2; }));
+    world.append(50);
+
+    world.write({drain_key("1"), "now"});  // the first that was started
+    ASSERT_TRUE(world.run_until([&] { return world.ended.has_value(); }, seconds(30)));
+    EXPECT_EQ(world.ended->code, ErrorCode::cancelled);
+    world.append(50);
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() >= 100 * partitions; }));
+
+    EXPECT_EQ(world.owned("a"), 0u);
+    EXPECT_EQ(world.owned("b"), partitions);
+    for (std::uint32_t p = 0; p < partitions; ++p) EXPECT_EQ(world.handled(p), up_to(99));
+    EXPECT_TRUE(world.records(request_prefix).empty()) << "done, so it is taken away";
+}
+
+TEST(Core, tells_who_had_a_partition_and_why_it_moved) {
+    World world;
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("b") == 2 && world.owned("a") == 2; }));
+    world.kill("b");
+    ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
+    EXPECT_TRUE(world.stop("a").is_clean);
+
+    std::size_t moved = 0;
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+        const auto records = world.records(moves_key({p}));
+        ASSERT_EQ(records.size(), 1u);
+        const auto moves = decode_moves({p}, records[0].value);
+        ASSERT_GE(moves.size(), 2u);
+        EXPECT_EQ(moves[0].reason, "nobody had it before");
+        EXPECT_EQ(moves.back().reason, "released: 'a' stops");
+        EXPECT_EQ(moves.back().to, "");
+        if (moves.size() < 4) continue;
+        ++moved;
+        EXPECT_EQ(moves[1].to, "b");
+        EXPECT_EQ(moves[1].reason, "handed over for balance, 2 members");
+        EXPECT_EQ(moves[2].from, "b");
+        EXPECT_EQ(moves[2].reason, "taken over: 'b' has not been heard of");
+    }
+    EXPECT_EQ(moved, 2u);
 }
 
 TEST(Core, survives_an_error_handler_that_throws) {

@@ -39,7 +39,10 @@ void Pump::start() {
 
 // One read under way, as long as there is room for what it brings.
 void Pump::fill() {
-    if (!reader_ || is_reading_ || read_timer_ || is_paused_ || closing_ || is_fenced_) return;
+    if (!reader_ || is_reading_ || read_timer_ || is_paused_ || is_held_back_ || closing_ ||
+        is_fenced_) {
+        return;
+    }
     if (next_.size() >= options_.batch_events_max) return;
     is_reading_ = true;
     const Duration wait =
@@ -120,7 +123,7 @@ void Pump::look_for_progress() {
 }
 
 bool Pump::is_held() const {
-    return turn_ != Turn::idle || closing_ || is_fenced_ || is_paused_ || !cell_ ||
+    return turn_ != Turn::idle || closing_ || is_fenced_ || is_paused_ || is_held_back_ || !cell_ ||
            cell_->is_busy() || opening_ < Opening::attaching;
 }
 
@@ -183,7 +186,8 @@ void Pump::commit_first() {
 }
 
 void Pump::handle() {
-    if (!may_handle()) {  // P3
+    const bool must_wait = is_held_back_ && !closing_;
+    if (must_wait || !may_handle()) {  // P3
         turn_ = Turn::resting;
         turn_timer_ = place_.loop.run_after(permit_poll, [this] {
             turn_timer_.reset();
@@ -429,6 +433,15 @@ void Pump::on_pause(bool is_paused) {
         event_failures_ = 0;
         handle();
     }
+    fill();
+    dispatch();
+}
+
+void Pump::hold(bool is_held) {
+    place_.loop.check_here();
+    if (is_held == is_held_back_) return;
+    is_held_back_ = is_held;
+    if (is_held || closing_) return;
     fill();
     dispatch();
 }

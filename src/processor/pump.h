@@ -73,6 +73,8 @@ public:
     void start();
     // As PartitionHost::close. The pump may be destroyed in `done`.
     void close(CloseReason reason, Task done);
+    // People say so: begins no call of the handler until this is taken back.
+    void hold(bool is_held);
     PartitionStatus status() const;
 
 private:
@@ -181,7 +183,8 @@ private:
     std::uint32_t event_failures_ = 0;  // of the first one left
     std::uint32_t letter_failures_ = 0;
     Instant handling_since_;
-    bool is_paused_ = false;
+    bool is_paused_ = false;     // by the handler
+    bool is_held_back_ = false;  // by people
     std::optional<Position> seek_;
     std::optional<CloseReason> closing_;
     bool is_drained_ = false;

@@ -134,7 +134,7 @@ PartitionStatus Pump::status() const {
     status.failures = handler_failures_;
     status.state = closing_                       ? "closing"
                    : turn_ == Turn::parked        ? "parked"
-                   : is_paused_                   ? "paused"
+                   : is_paused_ || is_held_back_  ? "paused"
                    : opening_ < Opening::open     ? "opening"
                    : turn_ == Turn::resting       ? "retrying"
                    : turn_ == Turn::putting_aside ? "retrying"

@@ -254,7 +254,8 @@ std::vector<Coordinator::Core::Write> Coordinator::Core::choose_writes(Instant n
 }
 
 Coordinator::Core::Write Coordinator::Core::claim(PartitionId partition, Instant) const {
-    Write write{ownerships_[partition], Kind::claim, ownerships_[partition].owner};
+    const std::string& owner = ownerships_[partition].owner;
+    Write write{ownerships_[partition], Kind::claim, owner, owner};
     write.entry.owner = options_.id;
     write.entry.epoch.value += 1;
     write.entry.since_ms = loop_.clock().wall().milliseconds;
@@ -321,7 +322,7 @@ void Coordinator::Core::write(std::vector<Write> writes) {
     const Instant asked = loop_.clock().now();
     store_.write_ownerships(std::move(wanted),
                             guarded([this, asked, writes = std::move(writes)](
-                                        Result<std::vector<Result<std::string>>> results) {
+                                        const Result<std::vector<Result<std::string>>>& results) {
                                 on_written(writes, asked, results);
                             }));
 }
@@ -362,7 +363,10 @@ void Coordinator::Core::on_written(const Write& write, Instant asked,
     ownerships_.set(entry, now);
     const bool counts = options_.exclusive_source || heartbeat_.lease().covers(asked, now);
     const Holding* holding = holdings_.find(partition);
-    if (write.kind == Kind::claim) ++claims_;
+    if (write.kind == Kind::claim) {
+        ++claims_;
+        tell_claim(write);
+    }
     if (write.kind == Kind::verify) ++received_;
     if (write.kind != Kind::renew || entry.load != (holding ? holding->entry.load : 0)) {
         has_changed_ = true;
@@ -455,10 +459,13 @@ void Coordinator::Core::on_pushed() {
     look_now();
 }
 
-void Coordinator::Core::on_hand_over_ended(PartitionId, HandOvers::Outcome outcome) {
+void Coordinator::Core::on_hand_over_ended(PartitionId partition, HandOvers::Outcome outcome) {
     has_changed_ = true;
     switch (outcome) {
-        case HandOvers::Outcome::given: ++handed_over_; break;
+        case HandOvers::Outcome::given:
+            ++handed_over_;
+            tell_gift(partition);
+            break;
         case HandOvers::Outcome::lost: ++lost_; break;
         case HandOvers::Outcome::kept:
         case HandOvers::Outcome::unknown: relist_ = true; break;

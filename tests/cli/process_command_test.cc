@@ -113,6 +113,54 @@ TEST_F(ProcessCommand, writes_each_event_exactly_once_into_a_table) {
     EXPECT_EQ(rows, "abcde");
 }
 
+TEST_F(ProcessCommand, can_be_paused_resumed_and_drained_by_others_and_tells_of_it) {
+    const auto processor = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "processor");
+        words.insert(words.begin() + 2, {name_, "--store", store_});
+        return evenkeel(words);
+    };
+    Process running(process({"--id", "worker-1"}));
+    EXPECT_TRUE(eventually([&] { return has(processor({"ls"}).output, "worker-1"); }));
+    EXPECT_TRUE(eventually([&] { return has(status().output, "\"owner\": \"worker-1\""); }));
+
+    EXPECT_EQ(processor({"pause"}).output, "paused: all partitions\n");
+    EXPECT_TRUE(has(status().output, "\"is_paused\": true"));
+    EXPECT_EQ(processor({"resume", "--partition", "0"}).exit_code, 6);
+    EXPECT_EQ(processor({"resume"}).output, "nothing is paused\n");
+    EXPECT_EQ(processor({"pause", "-p", "0", "-p", "3"}).output, "paused: partitions 0,3\n");
+    EXPECT_EQ(processor({"resume", "-p", "0"}).output, "paused: partitions 3\n");
+    send({"a"});
+    EXPECT_TRUE(run_until_done()) << status().output;
+
+    EXPECT_TRUE(has(processor({"drain", "worker-2"}).errors, "there is 'worker-1'"));
+    const auto drained = processor({"drain", "worker-1"});
+    EXPECT_EQ(drained.exit_code, 0) << drained.errors;
+    EXPECT_EQ(running.wait().code, 0);
+    const auto history = processor({"history"});
+    EXPECT_TRUE(has(history.output, "nobody had it before")) << history.output;
+    EXPECT_TRUE(has(history.output, "released: 'worker-1' stops")) << history.output;
+    EXPECT_TRUE(has(processor({"history", "-o", "json"}).output, "\"epoch\": 1"));
+    EXPECT_FALSE(has(processor({"history", "-p", "1"}).output, "worker-1"));
+}
+
+TEST_F(ProcessCommand, status_tells_how_far_behind_it_is_and_when_events_are_lost) {
+    send({"a", "b"});
+    {
+        Process running(process({"-n", "1", "-q"}));
+        EXPECT_EQ(running.wait().code, 0);
+    }
+
+    const auto told = status();
+
+    EXPECT_TRUE(has(told.output, "\"lag_events\": 1")) << told.output;
+    EXPECT_TRUE(has(told.output, "\"lag_seconds\": ")) << told.output;
+    EXPECT_FALSE(has(told.output, "\"lag_seconds\": null")) << told.output;
+    EXPECT_FALSE(has(told.output, "\"seconds_to_loss\": null")) << told.output;
+    EXPECT_TRUE(has(told.output, "\"lost_events\": 0")) << told.output;
+    const auto table = evenkeel({"status", name_, "--store", store_});
+    EXPECT_TRUE(has(table.output, "LOSS IN")) << table.output;
+}
+
 TEST_F(ProcessCommand, says_what_exactly_once_needs) {
     const auto why = [&](const std::vector<std::string>& more) {
         const auto outcome = fault::run_to_end(process(more));
