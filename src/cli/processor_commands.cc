@@ -39,8 +39,8 @@ Examples:
   evenkeel processor pause eh1 --partition 2   its owner keeps it, and waits
   evenkeel processor resume eh1
 
-They act through the checkpoint store: running instances look there every few seconds, and those that
-start later obey too.)";
+They act through the checkpoint store: running instances look there every few seconds, and those
+that start later obey too.)";
 
 void add_remote(CLI::App& command, RemoteOptions& options) {
     command.add_option("--connection", options.connection, "Connection string of the hub");
