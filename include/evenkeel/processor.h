@@ -106,7 +106,8 @@ struct ProcessorOptions {
     std::string event_hub = {};  // if `hub` names none
     Hub* hub_here = nullptr;     // in place of `hub`: one that this process has open already
     std::string group = "$Default";
-    std::string store = {};  // "sqlite:FILE", "postgresql://HOST/DATABASE", "azblob:...", "memory:"
+    // "sqlite:FILE", "postgresql://HOST/DATABASE", "redis://HOST", "azblob:...", "memory:"
+    std::string store = {};
     // Names this instance. Give a stable one (host or pod name) to keep partitions over a quick
     // restart; two at once with one name are refused. Empty: made up.
     std::string id = {};

@@ -10,6 +10,7 @@
 #include "checkpoint/blob_store.h"
 #include "checkpoint/memory_store.h"
 #include "checkpoint/postgres_store.h"
+#include "checkpoint/redis_store.h"
 #include "checkpoint/sqlite_store.h"
 
 namespace evenkeel::checkpoint {
@@ -48,19 +49,23 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName&
         EK_TRY_ASSIGN(auto store, PostgresStore::open(std::string(url), group, loop));
         return std::unique_ptr<Store>(std::move(store));
     }
+    if (scheme == "redis" || scheme == "rediss") {
+        EK_TRY_ASSIGN(auto store, RedisStore::open(std::string(url), group, loop));
+        return std::unique_ptr<Store>(std::move(store));
+    }
     if (scheme == "azblob") {
         EK_TRY_ASSIGN(auto store, BlobStore::open(rest, group, loop));
         return std::unique_ptr<Store>(std::move(store));
     }
     // Only the scheme is shown: behind it there may be a password.
-    return Error{
-        ErrorCode::invalid_argument,
-        fmt::format(
-            "{}; a checkpoint store is one of: sqlite:FILE, "
-            "postgresql://HOST/DATABASE, azblob:CONNECTION-STRING;Container=NAME, memory:NAME",
-            url.empty()      ? std::string("no checkpoint store given")
-            : scheme.empty() ? std::string("a checkpoint store without a kind in front of ':'")
-                             : fmt::format("unknown kind of checkpoint store '{}'", scheme))};
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("{}; a checkpoint store is one of: sqlite:FILE, "
+                             "postgresql://HOST/DATABASE, redis://HOST, "
+                             "azblob:CONNECTION-STRING;Container=NAME, memory:NAME",
+                             url.empty() ? std::string("no checkpoint store given")
+                             : scheme.empty()
+                                 ? std::string("a checkpoint store without a kind in front of ':'")
+                                 : fmt::format("unknown kind of checkpoint store '{}'", scheme))};
 }
 
 }  // namespace evenkeel::checkpoint

@@ -14,11 +14,10 @@ TEST(OpenStore, an_unknown_kind_gets_the_list_of_kinds_and_keeps_secrets) {
     io::system::LoopThread loop("client");
     const auto store = open_store("mysql://user:secret@host/db", group, loop);
     ASSERT_FALSE(store);
-    EXPECT_EQ(
-        to_string(store.error()),
-        "invalid_argument: unknown kind of checkpoint store 'mysql'; a checkpoint store is "
-        "one of: sqlite:FILE, postgresql://HOST/DATABASE, azblob:CONNECTION-STRING;Container=NAME, "
-        "memory:NAME");
+    EXPECT_EQ(to_string(store.error()),
+              "invalid_argument: unknown kind of checkpoint store 'mysql'; a checkpoint store is "
+              "one of: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, "
+              "azblob:CONNECTION-STRING;Container=NAME, memory:NAME");
     EXPECT_FALSE(open_store("", group, loop));
     EXPECT_FALSE(open_store("progress.db", group, loop));
     EXPECT_FALSE(open_store(":", group, loop));

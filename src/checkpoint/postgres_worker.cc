@@ -104,8 +104,8 @@ Result<> PostgresWorker::connect_with_patience(Instant deadline) {
             return {};
         }
         lose(connected.error());
-        if (!is_retriable(connected.error())) return connected;
-        if (clock_.now() >= deadline) return connected;
+        if (!is_retriable(connected.error())) return connected.error();
+        if (clock_.now() >= deadline) return connected.error();
     }
 }
 

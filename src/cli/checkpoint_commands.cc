@@ -33,8 +33,9 @@ CLI::App* CheckpointCommands::add(CLI::App& parent, ExitCode& exit, const char* 
     command->footer(checkpoint_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     command
-        ->add_option("--store", options.store,
-                     "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, azblob:...")
+        ->add_option(
+            "--store", options.store,
+            "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, azblob:...")
         ->envname("EVENKEEL_STORE")
         ->required();
     command->add_option("-g,--group", options.group, "Consumer group")->capture_default_str();

@@ -20,10 +20,10 @@ Result<> check(const ProcessorOptions& options) {
     }
     if (options.group.empty()) return wrong("group", "name a consumer group, such as $Default");
     if (options.store.empty()) {
-        return wrong(
-            "store",
-            "name one: sqlite:FILE, postgresql://HOST/DATABASE, azblob:..., or memory: within one "
-            "process");
+        return wrong("store",
+                     "name one: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, azblob:..., "
+                     "or memory: within one "
+                     "process");
     }
     if (options.batch_events_max == 0) return wrong("batch_events_max", "1 or more");
     if (options.batch_events_min > options.batch_events_max) {

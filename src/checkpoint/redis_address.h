@@ -1,0 +1,28 @@
+// "redis://user:password@host:port/7", taken apart, and what may be shown of it.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "io/socket.h"
+
+namespace evenkeel::checkpoint {
+
+struct RedisAddress {
+    bool is_tls = false;  // "rediss://"
+    std::string user = {};
+    std::string password = {};
+    io::Endpoint endpoint;
+    int database = 0;
+    std::string ca_file = {};  // "?ca=FILE": whom to trust; without it those whom the system trusts
+    bool verify = true;        // "?insecure=1": anybody
+
+    // "redis://host:port/7", without user, password and options.
+    std::string shown() const;
+
+    // `invalid_argument` never repeats user or password.
+    static Result<RedisAddress> parse(std::string_view url);
+};
+
+}  // namespace evenkeel::checkpoint

@@ -1,0 +1,42 @@
+#include "checkpoint/redis_address.h"
+
+#include <gtest/gtest.h>
+
+namespace evenkeel::checkpoint {
+namespace {
+
+TEST(RedisAddress, is_taken_apart) {
+    const auto full = RedisAddress::parse("rediss://me:s%40cret@h:1234/7?ca=/etc/ca.pem");
+    ASSERT_TRUE(full) << to_string(full.error());
+    EXPECT_TRUE(full->is_tls);
+    EXPECT_EQ(full->user, "me");
+    EXPECT_EQ(full->password, "s@cret");
+    EXPECT_EQ(full->endpoint, (io::Endpoint{"h", 1234}));
+    EXPECT_EQ(full->database, 7);
+    EXPECT_EQ(full->ca_file, "/etc/ca.pem");
+    EXPECT_EQ(full->shown(), "rediss://h:1234/7");
+    const auto shortest = RedisAddress::parse("redis://localhost");
+    ASSERT_TRUE(shortest);
+    EXPECT_EQ(shortest->shown(), "redis://localhost:6379/0");
+    EXPECT_EQ(RedisAddress::parse("redis://:pw@h/")->password, "pw");
+    EXPECT_EQ(RedisAddress::parse("redis://[::1]:77")->endpoint, (io::Endpoint{"::1", 77}));
+    EXPECT_EQ(RedisAddress::parse("redis://[::1]")->endpoint, (io::Endpoint{"::1", 6379}));
+    EXPECT_FALSE(RedisAddress::parse("rediss://h?insecure=1")->verify);
+}
+
+TEST(RedisAddress, what_cannot_be_read_is_told_without_secrets) {
+    for (const char* bad :
+         {"redis:h", "redis://", "redis://me:hush@", "redis://me:hu/sh@h", "redis://me:hush@h:x",
+          "redis://me:hush@h/db", "redis://me:hush@h/-1", "redis://me:hush%zz@h",
+          "redis://me:hush%4@h", "redis://me:hush@h?ssl=1", "redis://me:hush@h?ca=/x",
+          "redis://me@h", "rediss://me:hush@h?insecure=yes", "redis://me:hu@sh@h"}) {
+        const auto address = RedisAddress::parse(bad);
+        ASSERT_FALSE(address) << bad;
+        EXPECT_EQ(address.error().code, ErrorCode::invalid_argument);
+        EXPECT_EQ(address.error().detail.find("hu"), std::string::npos) << address.error().detail;
+        EXPECT_NE(address.error().detail.find("%40"), std::string::npos) << "no remedy";
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel::checkpoint

@@ -1,0 +1,42 @@
+// Our entries as Redis keeps them, and back: docs/formats/redis.md.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/result.h"
+#include "checkpoint/store.h"
+
+namespace evenkeel::checkpoint {
+
+// "3:abc,0:,": any bytes, one after another.
+std::string encode_strings(const std::vector<std::string>& strings);
+// None if it is not such a text, or has another count.
+std::optional<std::vector<std::string>> decode_strings(std::string_view text, std::size_t count);
+
+// What is compared to tell a change from a heartbeat, and the rest.
+struct RedisEntry {
+    std::string version = {};
+    std::int64_t written_us = 0;
+    std::string meaning = {};
+    std::string detail = {};
+};
+std::optional<RedisEntry> parse_redis_entry(std::string_view stored);
+
+RedisEntry to_redis(const Member& member);
+RedisEntry to_redis(const Ownership& ownership);
+// `now_us` is the server's time. Errors are `corrupt`, and name the entry.
+Result<Member> member_of(const std::string& id, std::string_view stored, std::int64_t now_us);
+Result<Ownership> ownership_of(const std::string& partition, std::string_view stored,
+                               std::int64_t now_us);
+Result<Record> record_of(const std::string& key, std::string_view stored);
+Result<Checkpoint> checkpoint_of(const std::string& partition, std::string_view stored);
+
+std::string to_redis(const DeadLetter& letter);
+Result<DeadLetter> dead_letter_of(const std::string& field, std::string_view stored);
+
+}  // namespace evenkeel::checkpoint
