@@ -51,6 +51,7 @@ void FaultyStore::exchange(Duration half, Answer<T> done, Call call) {
     const Duration way_back = draw(half);
     const bool is_refused = draw(faults_.refused_per_thousand);
     const bool is_lost = draw(faults_.lost_per_thousand);
+    const bool is_silent = faults_.silent_per_thousand > 0 && draw(faults_.silent_per_thousand);
     const Duration entry = half == faults_.list_half ? faults_.list_entry : Duration(0);
 
     auto answer = [alive = std::weak_ptr<FaultyStore*>(alive_), &client = client_,
@@ -63,10 +64,11 @@ void FaultyStore::exchange(Duration half, Answer<T> done, Call call) {
     if (faults_.outage) return answer(away());
 
     auto arrive = [inner = inner_, &faults = faults_, &server = server_, way_back, entry,
-                   is_refused, is_lost, call = std::move(call),
+                   is_refused, is_lost, is_silent, call = std::move(call),
                    answer = std::move(answer)]() mutable {
-        auto reply = [&server, &faults, way_back, entry, is_lost, inner,
+        auto reply = [&server, &faults, way_back, entry, is_lost, is_silent, inner,
                       answer = std::move(answer)](Result<T> result) mutable {
+            if (is_silent) return;
             Duration delay = way_back + entry * entries(result);
             if (is_lost) {
                 delay += faults.lost_delay;

@@ -40,7 +40,8 @@ struct Faults {
     std::uint32_t conflict_per_thousand =
         0;                   // member, ownership and record writes: `conflict`, not applied
     Duration lost_delay{0};  // how much later than its answer a loss is noticed
-    bool outage = false;     // everything fails at once
+    std::uint32_t silent_per_thousand = 0;  // applied, and never answered
+    bool outage = false;                    // everything fails at once
 
     bool push = false;  // watch() works, and tells after that long
     Duration push_min = std::chrono::milliseconds(3);

@@ -8,15 +8,15 @@ namespace evenkeel::processor {
 
 Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory handlers,
            CoordinatorOptions coordination, Random random, std::function<void(Error)> ended)
-    : place_(place),
+    : store_(place.loop, place.store, coordination.timing.request_max),
+      place_{place.loop, place.workers, store_, place.source, place.dead_letters},
       options_(std::move(options)),
       handlers_(std::move(handlers)),
       random_(random),
       ended_(std::move(ended)),
-      stored_letters_(place.store),
-      journal_(place.loop, place.store),
-      requests_(place.loop, place.store, coordination.incarnation,
-                2 * coordination.timing.heartbeat,
+      stored_letters_(store_),
+      journal_(place.loop, store_),
+      requests_(place.loop, store_, coordination.incarnation, 2 * coordination.timing.heartbeat,
                 {[this](const Requests& requests) { on_requests(requests); },
                  [this](const Error& error, Duration in) {
                      on_failure({ErrorScope::store, std::nullopt, "look for requests", error, true,
@@ -30,8 +30,8 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
         end(error);
     };
     coordination.on_move = [this](OwnerMove move) { journal_.add(std::move(move)); };
-    coordinator_ = std::make_unique<Coordinator>(place.loop, place.store, *this,
-                                                 std::move(coordination), random_.fork());
+    coordinator_ = std::make_unique<Coordinator>(place.loop, store_, *this, std::move(coordination),
+                                                 random_.fork());
 }
 
 Core::~Core() {

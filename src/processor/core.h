@@ -17,6 +17,7 @@
 
 #include "base/random.h"
 #include "checkpoint/store.h"
+#include "checkpoint/timed_store.h"
 #include "io/loop.h"
 #include "processor/coordinator.h"
 #include "processor/dead_letters.h"
@@ -82,6 +83,7 @@ private:
     void finish();
     void end(const Error& error);
 
+    checkpoint::TimedStore store_;  // all that is asked of place.store goes through it
     const CorePlace place_;
     const ProcessorOptions options_;
     const HandlerFactory handlers_;

@@ -220,6 +220,22 @@ TEST(Core, reads_partitions_that_are_added) {
     EXPECT_TRUE(world.run_until([&] { return world.owned("a") == partitions + 2; }));
 }
 
+TEST(Core, comes_back_after_a_store_that_did_not_even_answer) {
+    World world;
+    ASSERT_TRUE(world.start("a").ok());
+    const auto is_leased = [&] { return world.nodes["a"]->core->coordinator().status().is_leased; };
+    ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
+
+    world.faults.silent_per_thousand = 1000;
+    ASSERT_TRUE(world.run_until([&] { return !is_leased(); }, seconds(30)));
+    world.faults.silent_per_thousand = 0;
+    world.append(10);
+
+    EXPECT_TRUE(world.run_until(is_leased, seconds(30)));
+    EXPECT_TRUE(world.run_until([&] { return world.seen.size() >= 10 * partitions; }));
+    EXPECT_FALSE(world.failures.empty());
+}
+
 TEST(Core, ends_with_a_poisonous_event_if_told_to) {
     World world;
     world.options.poison = Poison::stop;

@@ -1,9 +1,14 @@
 #include "processor/options.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
 
 namespace evenkeel::processor {
 namespace {
+
+// For the receivers to look, and for the last checkpoints and transfers to be stored.
+constexpr std::chrono::seconds hand_over_margin{10};
 
 Error wrong(std::string_view option, std::string_view should_be) {
     return {ErrorCode::invalid_argument, fmt::format("{}: {}", option, should_be)};
@@ -104,6 +109,9 @@ CoordinatorOptions coordination(const ProcessorOptions& options, std::string inc
     result.incarnation = std::move(incarnation);
     result.note = std::move(note);
     result.timing = options.profile == Profile::fast ? fast_timing() : standard_timing();
+    // Whoever leaves waits for its handlers as long as it may, and hands over after that.
+    result.timing.leave_max =
+        std::max<Duration>(result.timing.leave_max, options.drain_max + hand_over_margin);
     return result;
 }
 

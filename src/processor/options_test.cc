@@ -55,6 +55,17 @@ TEST(ProcessorOptions, send_dead_letters_to_a_hub_beside_or_elsewhere_but_not_ba
     EXPECT_EQ(letter_options(options, nullptr).client.connection, "amqp://elsewhere/homes");
 }
 
+TEST(ProcessorOptions, let_a_handler_drain_before_leaving_is_given_up) {
+    ProcessorOptions options = good();
+    EXPECT_GT(coordination(options, "1", "").timing.leave_max, Duration(options.drain_max));
+
+    options.drain_max = std::chrono::minutes(5);
+    EXPECT_GT(coordination(options, "1", "").timing.leave_max, Duration(options.drain_max));
+
+    options.drain_max = std::chrono::milliseconds(1);
+    EXPECT_EQ(coordination(options, "1", "").timing.leave_max, standard_timing().leave_max);
+}
+
 TEST(Failures, read_as_one_line) {
     EXPECT_EQ(to_text({ErrorScope::source, 3, "read", Error{ErrorCode::unavailable, "gone"}, true,
                        std::chrono::milliseconds(200)}),

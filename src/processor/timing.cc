@@ -35,14 +35,16 @@ Timing fast_timing() {
     timing.poll_fast = milliseconds(200);
     timing.dead = milliseconds(3000);
     timing.lease = milliseconds(2550);
+    timing.request_max = milliseconds(5000);
     return timing;
 }
 
 Result<> validate(const Timing& timing) {
-    for (const Duration duration :
-         {timing.heartbeat, timing.poll_fast, timing.dead, timing.lease, timing.leave_max}) {
+    for (const Duration duration : {timing.heartbeat, timing.poll_fast, timing.dead, timing.lease,
+                                    timing.leave_max, timing.request_max}) {
         if (duration < milliseconds(1)) {
-            return refused("heartbeat, poll_fast, dead, lease and leave_max are at least 1 ms");
+            return refused(
+                "heartbeat, poll_fast, dead, lease, leave_max and request_max are at least 1 ms");
         }
     }
     for (const Duration duration : {timing.settle, timing.settle_push, timing.ramp}) {

@@ -28,6 +28,7 @@ struct Timing {
     // Official members are judged by the age of their entries; ours are renewed thrice in it.
     Duration foreign_expiry{std::chrono::seconds(120)};
     Duration leave_max{std::chrono::seconds(20)};       // hand everything over within this
+    Duration request_max{std::chrono::seconds(10)};     // then the store counts as not answering
     Duration restart_memory{std::chrono::minutes(10)};  // a crash counts against its id for so long
     Duration probation_max{std::chrono::seconds(60)};
 };

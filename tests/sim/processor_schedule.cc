@@ -52,6 +52,7 @@ ProcessorWorldOptions any_options(Random& random, std::uint64_t seed) {
         options.faults.refused_per_thousand = static_cast<std::uint32_t>(random.between(0, 20));
     }
     if (random.chance(1, 3)) options.faults.conflict_per_thousand = 10;
+    if (random.chance(1, 4)) options.faults.silent_per_thousand = 5;
     HandlerHabits& habits = options.habits;
     if (random.chance(1, 2)) habits.slow_per_thousand = 30;
     if (random.chance(1, 3)) habits.stuck_per_thousand = 4;

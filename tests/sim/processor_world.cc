@@ -259,7 +259,7 @@ void ProcessorWorld::set_outage(const std::string& id, bool is_away) {
 void ProcessorWorld::quieten() {
     const auto calm = [](checkpoint::Faults& faults) {
         faults.outage = false;
-        faults.lost_per_thousand = 0;
+        faults.lost_per_thousand = faults.silent_per_thousand = 0;
         faults.refused_per_thousand = faults.conflict_per_thousand = 0;
     };
     calm(faults_);

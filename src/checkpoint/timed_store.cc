@@ -1,0 +1,85 @@
+#include "checkpoint/timed_store.h"
+
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace evenkeel::checkpoint {
+
+template <typename T>
+Store::Answer<T> TimedStore::within_limit(Answer<T> done) {
+    struct Call {
+        Answer<T> done;
+        io::TimerId timer{};
+    };
+    auto call = std::make_shared<Call>(Call{std::move(done), {}});
+    call->timer =
+        loop_.run_after(limit_, [call, limit = limit_, alive = std::weak_ptr<char>(alive_)] {
+            if (alive.expired() || !call->done) return;
+            const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(limit);
+            auto late = std::exchange(call->done, {});
+            late(Error{ErrorCode::timed_out,
+                       fmt::format("no answer from the store within {} ms", waited.count())});
+        });
+    return [call, &loop = loop_, alive = std::weak_ptr<char>(alive_)](Result<T> result) {
+        if (alive.expired() || !call->done) return;
+        loop.cancel(call->timer);
+        auto answered = std::exchange(call->done, {});
+        answered(std::move(result));
+    };
+}
+
+void TimedStore::list_members(Answer<std::vector<Member>> done) {
+    inner_.list_members(within_limit(std::move(done)));
+}
+
+void TimedStore::write_member(const Member& member, Answer<std::string> done) {
+    inner_.write_member(member, within_limit(std::move(done)));
+}
+
+void TimedStore::remove_member(std::string_view id, std::string_view version, Answer<> done) {
+    inner_.remove_member(id, version, within_limit(std::move(done)));
+}
+
+void TimedStore::list_ownerships(Answer<std::vector<Ownership>> done) {
+    inner_.list_ownerships(within_limit(std::move(done)));
+}
+
+void TimedStore::write_ownerships(std::vector<Ownership> wanted,
+                                  Answer<std::vector<Result<std::string>>> done) {
+    inner_.write_ownerships(std::move(wanted), within_limit(std::move(done)));
+}
+
+void TimedStore::list_checkpoints(Answer<std::vector<Checkpoint>> done) {
+    inner_.list_checkpoints(within_limit(std::move(done)));
+}
+
+void TimedStore::seal(PartitionId partition, Epoch epoch, Answer<Checkpoint> done) {
+    inner_.seal(partition, epoch, within_limit(std::move(done)));
+}
+
+void TimedStore::write_checkpoint(const Checkpoint& checkpoint, Answer<> done) {
+    inner_.write_checkpoint(checkpoint, within_limit(std::move(done)));
+}
+
+void TimedStore::reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) {
+    inner_.reset_checkpoint(checkpoint, within_limit(std::move(done)));
+}
+
+void TimedStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
+    inner_.add_dead_letter(letter, within_limit(std::move(done)));
+}
+
+void TimedStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
+    inner_.list_dead_letters(count_max, within_limit(std::move(done)));
+}
+
+void TimedStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {
+    inner_.list_records(prefix, within_limit(std::move(done)));
+}
+
+void TimedStore::write_record(const Record& record, Answer<std::string> done) {
+    inner_.write_record(record, within_limit(std::move(done)));
+}
+
+}  // namespace evenkeel::checkpoint
