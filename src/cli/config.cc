@@ -117,6 +117,17 @@ void take_jwt(TomlSection& top, Config& config) {
     section.texts("issuers", jwt.options.issuers);
     section.texts("audiences", jwt.options.audiences);
     section.text("key_set_file", jwt.key_set_file);
+    section.text("key_set_url", jwt.key_set_url);
+    section.text("ca_file", jwt.ca_file);
+    section.time("refresh", std::chrono::milliseconds(100), false, jwt.refresh);
+    section.time("pause", std::chrono::milliseconds(10), false, jwt.pause);
+    if (!jwt.key_set_url.empty()) {
+        const auto good = door::KeySet::check(jwt.key_set_url);
+        if (!good.ok()) section.problem("key_set_url", good.error().detail);
+        if (!jwt.key_set_file.empty()) {
+            section.problem("key_set_url", "stands beside key_set_file; keep one of them");
+        }
+    }
     std::chrono::milliseconds leeway = jwt.options.leeway;
     section.time("leeway", std::chrono::milliseconds(0), false, leeway);
     jwt.options.leeway = std::chrono::duration_cast<std::chrono::seconds>(leeway);
@@ -127,10 +138,16 @@ void take_jwt(TomlSection& top, Config& config) {
         if (parsed.ok()) jwt.options.default_rights = *parsed;
         if (!parsed.ok()) section.problem("default_rights", parsed.error().detail);
     }
-    for (const auto& [key, is_missing] : {std::pair{"issuers", jwt.options.issuers.empty()},
-                                          std::pair{"audiences", jwt.options.audiences.empty()},
-                                          std::pair{"key_set_file", jwt.key_set_file.empty()}}) {
-        if (is_missing) section.problem(key, "is missing; without it no token could be checked");
+    for (const auto& [key, is_missing] :
+         {std::pair{"issuers", jwt.options.issuers.empty()},
+          std::pair{"audiences", jwt.options.audiences.empty()},
+          std::pair{"key_set_file", jwt.key_set_file.empty() && jwt.key_set_url.empty()}}) {
+        if (!is_missing) continue;
+        section.problem(key,
+                        std::string_view(key) == "key_set_file"
+                            ? "is missing, and so is key_set_url; without one of them no token "
+                              "could be checked"
+                            : "is missing; without it no token could be checked");
     }
     config.jwt = std::move(jwt);
 }
@@ -228,6 +245,23 @@ Result<> read_keys(io::FileSystem& files, const std::vector<KeyFile>& key_files,
     return {};
 }
 
+Result<> load_jwt(io::FileSystem& files, const JwtConfig& jwt, ServerOptions& server) {
+    if (jwt.key_set_url.empty()) {
+        EK_TRY_ASSIGN(server.door.jwt,
+                      door::JwtVerifier::load(jwt.options, files, jwt.key_set_file));
+        return {};
+    }
+    door::KeySetOptions options{
+        .url = jwt.key_set_url, .refresh = jwt.refresh, .pause = jwt.pause, .jwt = jwt.options};
+    if (!jwt.ca_file.empty()) {
+        EK_TRY_ASSIGN(options.ca_pem, read_text(files, jwt.ca_file, config_bytes_max));
+        // Whether it holds certificates is found out here, not when keys are fetched.
+        EK_TRY_ASSIGN(const auto tried, io::TlsClientContext::make({options.ca_pem, true}));
+    }
+    server.key_set = std::move(options);
+    return {};
+}
+
 }  // namespace
 
 Result<ParsedConfig> parse_config(std::string_view text, const std::string& path) {
@@ -259,7 +293,10 @@ Result<ParsedConfig> parse_config(std::string_view text, const std::string& path
                               &config.key_file, &config.ready_file}) {
         *name = resolved(path, *name);
     }
-    if (config.jwt) config.jwt->key_set_file = resolved(path, config.jwt->key_set_file);
+    if (config.jwt) {
+        config.jwt->key_set_file = resolved(path, config.jwt->key_set_file);
+        config.jwt->ca_file = resolved(path, config.jwt->ca_file);
+    }
     for (auto& key_file : parsed.key_files) key_file.path = resolved(path, key_file.path);
     return parsed;
 }
@@ -275,10 +312,7 @@ Result<Config> load_config(io::FileSystem& files, const std::string& path) {
         // Whether they belong together is found out here, not when the first client comes.
         EK_TRY_ASSIGN(const auto tried, io::TlsServerContext::make(*config.server.identity));
     }
-    if (config.jwt) {
-        EK_TRY_ASSIGN(config.server.door.jwt, door::JwtVerifier::load(config.jwt->options, files,
-                                                                      config.jwt->key_set_file));
-    }
+    if (config.jwt) EK_TRY(load_jwt(files, *config.jwt, config.server));
     return std::move(config);
 }
 

@@ -24,7 +24,11 @@ enum class LogFormat : std::uint8_t { automatic, text, json };
 
 struct JwtConfig {
     door::JwtOptions options;
-    std::string key_set_file;
+    std::string key_set_file;  // or
+    std::string key_set_url;
+    std::string ca_file;  // whom to trust there
+    std::chrono::milliseconds refresh{std::chrono::hours(1)};
+    std::chrono::milliseconds pause{std::chrono::seconds(10)};
 };
 
 struct Config {

@@ -58,7 +58,8 @@ struct Server::State {
             if (rule.hub.empty() || hubs->find(rule.hub).ok()) continue;
             EK_TRY(stored.remove_hub(rule.hub));
         }
-        const bool nobody = stored.rules().empty() && options.rules.empty() && !options.door.jwt;
+        const bool nobody = stored.rules().empty() && options.rules.empty() && !options.door.jwt &&
+                            !options.key_set;
         if (nobody && options.make_first_rule) {
             EK_TRY(stored.create({.name = first_rule, .rights = {true, true, true}}));
             trace(TraceLevel::info, "a first rule was made, with all rights",
@@ -113,6 +114,36 @@ struct Server::State {
                          [&](auto listener) { http->serve(encrypted(std::move(listener))); });
     }
 
+    Result<> apply_jwt(const ServerOptions& options) {
+        Result<> applied;
+        run_and_wait(loop, [&] { applied = set_jwt(options); });
+        return applied;
+    }
+    // Takes the keys of tokens from now on from where the options say. On the loop.
+    Result<> set_jwt(const ServerOptions& options) {
+        std::string text;  // what is known of the same place need not be waited for
+        if (key_set && options.key_set && key_set->url() == options.key_set->url) {
+            text = key_set->text();
+        }
+        std::unique_ptr<door::KeySet> fetched;
+        if (options.key_set) {
+            EK_TRY_ASSIGN(fetched,
+                          door::KeySet::make(loop, *network, *options.key_set,
+                                             [this](std::shared_ptr<const door::JwtVerifier> jwt) {
+                                                 admin->set_jwt(jwt);
+                                                 door->set_jwt(std::move(jwt));
+                                             }));
+        }
+        key_set = std::move(fetched);
+        if (key_set) {
+            key_set->start(text);
+        } else {
+            admin->set_jwt(options.door.jwt);
+            door->set_jwt(options.door.jwt);
+        }
+        return {};
+    }
+
     io::system::SystemFiles files;
     Metrics metrics;
     commitlog::LogMetrics log_metrics;
@@ -127,6 +158,7 @@ struct Server::State {
     std::unique_ptr<door::KeyRing> keys;
     std::unique_ptr<door::Admin> admin;
     std::unique_ptr<http::Server> http;
+    std::unique_ptr<door::KeySet> key_set;
     Ports ports;
     std::vector<std::string> addresses;
 };
@@ -151,6 +183,7 @@ Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
     state->hubs->start();
     state->loop.start();
     std::unique_ptr<Server> server(new Server(std::move(state)));
+    EK_TRY(server->state_->apply_jwt(options));
     for (const auto& wish : options.event_hubs) EK_TRY(server->state_->make(wish));
     return server;
 }
@@ -166,7 +199,10 @@ Server::~Server() {
             drain_time_max);
     });
     // Those who asked for a change have had their answer; whoever is left does not take it.
-    run_and_wait(state.loop, [&] { state.http.reset(); });
+    run_and_wait(state.loop, [&] {
+        state.key_set.reset();
+        state.http.reset();
+    });
     state.reads.finish();
     state.metadata.finish();
     state.disks.clear();
@@ -198,10 +234,9 @@ Result<> Server::reload(const ServerOptions& options) {
     // First what can fail.
     for (const auto& wish : options.event_hubs) EK_TRY(state.make(wish));
     if (state.tls && options.identity) EK_TRY(state.tls->replace(*options.identity));
+    EK_TRY(state.apply_jwt(options));
     run_and_wait(state.loop, [&] {
         state.keys->set_fixed(options.rules);
-        state.door->set_jwt(options.door.jwt);
-        state.admin->set_jwt(options.door.jwt);
         state.door->set_throttle(options.door.throttle);
     });
     return {};

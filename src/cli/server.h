@@ -9,6 +9,7 @@
 
 #include "door/access.h"
 #include "door/door.h"
+#include "door/key_set.h"
 #include "io/socket.h"
 #include "io/tls.h"
 #include <evenkeel/hub.h>
@@ -34,6 +35,8 @@ struct ServerOptions {
     bool make_first_rule = false;
     bool trust_this_host = false;  // the admin interface wants no token from here
     door::DoorOptions door;
+    // An identity provider's keys that are fetched, instead of those in `door`.
+    std::optional<door::KeySetOptions> key_set;
     std::vector<EventHubWish> event_hubs;  // made if they are not there
 };
 

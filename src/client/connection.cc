@@ -176,9 +176,10 @@ void Connection::transport_closed(const Failure& failure) {
         return;
     }
     if (!ready_) return fail(failure);
-    // The links have heard of it, and come again by themselves.
     abandon_live();
     rest(failure);
+    // Most links have heard of it, and come again by themselves.
+    lose_attached(failure);
     advance();
 }
 

@@ -88,7 +88,8 @@ public:
 
     io::Loop& loop() const { return loop_; }
     const ConnectionOptions& options() const { return options_; }
-    bool is_ready() const { return live_ && ready_; }
+    // False from the hub's good-bye on, though the transport may still be there for a moment.
+    bool is_ready() const { return live_ && ready_ && live_->transport->is_open(); }
 
 private:
     class Entry;

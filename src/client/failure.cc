@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <charconv>
 
 namespace evenkeel::client {
 namespace {
@@ -45,6 +46,23 @@ bool names_a_partition(std::string_view condition, std::string_view text) {
            text.find("partition is invalid") != std::string_view::npos;
 }
 
+// "events 17 to 19 in FILE are damaged (...)", as our hub says it: 19.
+std::optional<std::int64_t> damaged_to(std::string_view condition, std::string_view text) {
+    constexpr std::string_view begin = "events ";
+    constexpr std::string_view middle = " to ";
+    if (condition != amqp::condition::internal_error || !text.starts_with(begin) ||
+        text.find(" are damaged") == std::string_view::npos) {
+        return std::nullopt;
+    }
+    const auto at = text.find(middle);
+    if (at == std::string_view::npos) return std::nullopt;
+    const std::string_view number = text.substr(at + middle.size());
+    std::int64_t last = 0;
+    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), last);
+    if (error != std::errc() || last < 0) return std::nullopt;
+    return last;
+}
+
 Failure failure_of(std::string_view condition, std::string_view text) {
     Failure failure{{ErrorCode::unavailable, std::string(text)}, true, {}};
     if (failure.error.detail.empty()) failure.error.detail = condition;
@@ -57,6 +75,10 @@ Failure failure_of(std::string_view condition, std::string_view text) {
     // As a hub in this process says it.
     if (names_a_partition(condition, text)) failure.error.code = ErrorCode::not_found;
     if (condition == "com.microsoft:server-busy") failure.delay_min = busy_delay;
+    if ((failure.damaged_to = damaged_to(condition, text))) {
+        failure.error.code = ErrorCode::corrupt;
+        failure.retry = false;
+    }
     return failure;
 }
 

@@ -17,6 +17,8 @@ struct Failure {
     Error error;
     bool retry = false;
     Duration delay_min{0};  // before the next attempt
+    // The last event of a range that the hub cannot read any more; reading may go on behind it.
+    std::optional<std::int64_t> damaged_to = {};
 };
 
 // Of a link or connection that the peer ended, or of a delivery that it rejected. Unknown

@@ -60,6 +60,24 @@ TEST(Failure, reads_a_status_by_its_condition_or_else_by_its_number) {
     EXPECT_EQ(failure_of_status(500, "amqp:not-found", "x").error.code, ErrorCode::not_found);
 }
 
+TEST(Failure, of_damaged_events_says_how_far_they_go) {
+    const auto of = [](std::string name, std::string text) {
+        return failure_of(amqp::Condition{std::move(name), std::move(text)});
+    };
+    const Failure damage =
+        of("amqp:internal-error", "events 17 to 19 in x.log are damaged (...) TrackingId:1");
+
+    EXPECT_EQ(damage.error.code, ErrorCode::corrupt);
+    EXPECT_EQ(damage.damaged_to, 19);
+    EXPECT_FALSE(damage.retry);
+    for (const auto* const text : {"", "events 17 to x are damaged", "events 17", "a bug",
+                                   "events 1 to 99999999999999999999 are damaged"}) {
+        EXPECT_FALSE(of("amqp:internal-error", text).damaged_to) << text;
+        EXPECT_TRUE(of("amqp:internal-error", text).retry) << text;
+    }
+    EXPECT_FALSE(of("amqp:not-found", "events 1 to 2 are damaged").damaged_to);
+}
+
 TEST(Failure, pauses_longer_and_longer_up_to_a_limit) {
     Random random(1);
     const RetryOptions options{.delay = 100ms, .delay_max = 1s};

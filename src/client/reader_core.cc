@@ -143,6 +143,10 @@ void ReaderCore::give_credit() {
 bool ReaderCore::on_lost(const Failure& failure, std::uint32_t failures) {
     link_ = nullptr;
     is_progress_told_ = false;
+    if (failure.damaged_to && *failure.damaged_to > last_sequence_) {
+        pass_damage(failure);
+        return false;
+    }
     if (!failure.retry) {
         end(failure.error);
         return false;
@@ -152,13 +156,25 @@ bool ReaderCore::on_lost(const Failure& failure, std::uint32_t failures) {
         end(failure.error);
         return false;
     }
-    is_parked_ = true;
-    if (answer_) {
-        reply(failure.error);
-    } else {
-        paused_ = failure.error;
-    }
+    park(failure.error);
     return false;
+}
+
+// Until the next read, which hears of it, behind what came before.
+void ReaderCore::park(const Error& why) {
+    is_parked_ = true;
+    if (answer_ && waiting() == 0) {
+        reply(why);
+    } else {
+        paused_ = why;
+    }
+}
+
+// Told once; the reads after that go on behind it.
+void ReaderCore::pass_damage(const Failure& failure) {
+    last_sequence_ = *failure.damaged_to;
+    position_ = Position::after_sequence(last_sequence_);
+    park({failure.error.code, failure.error.detail + "; the next read goes on behind them"});
 }
 
 void ReaderCore::read(std::size_t events_max, Duration wait, Answer answer) {

@@ -8,6 +8,8 @@
 //   R1  Sequence numbers that are handed out rise by one reader's view of the partition: after a
 //       loss the link is attached behind the last event that came, and what comes twice is dropped.
 //   R2  Once displaced, nothing more is handed out.
+//   R3  Events that the hub cannot read are told once, as `corrupt` with their range, and then
+//       passed over.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -66,6 +68,8 @@ private:
     void reply(Result<EventBatch> batch);
     void opened(Result<> result);
     void end(const Error& why);
+    void park(const Error& why);
+    void pass_damage(const Failure& failure);
 
     Connection& connection_;
     io::Loop& loop_;

@@ -264,6 +264,11 @@ Result<std::unique_ptr<JwtVerifier>> JwtVerifier::make(JwtOptions options,
     return std::unique_ptr<JwtVerifier>(new JwtVerifier(std::move(options), std::move(keys)));
 }
 
+std::unique_ptr<JwtVerifier> JwtVerifier::without_keys(JwtOptions options) {
+    return std::unique_ptr<JwtVerifier>(
+        new JwtVerifier(std::move(options), std::make_unique<Keys>()));
+}
+
 Result<std::unique_ptr<JwtVerifier>> JwtVerifier::load(JwtOptions options, io::FileSystem& files,
                                                        const std::string& key_set_path) {
     EK_TRY_ASSIGN(const auto bytes, io::read_file(files, key_set_path, key_set_bytes_max));
@@ -300,6 +305,16 @@ Result<Claim> JwtVerifier::check(std::string_view token, WallTime now) const {
     // Nothing that the token says is looked at before its signature is good.
     const std::string id = text_in(*header, "kid");
     const std::string proof = algorithm == "ES256" ? der_of(*signature) : *signature;
+    const bool is_known =
+        std::any_of(keys_->all.begin(), keys_->all.end(),
+                    [&](const Keys::Key& key) { return id.empty() || key.id == id; });
+    if (!is_known) {
+        if (options_.unknown_key) options_.unknown_key();
+        return refused(
+            keys_->all.empty()
+                ? "InvalidSignature: The identity provider's keys have not been fetched yet."
+                : "InvalidSignature: The token's key is not one of the identity provider's.");
+    }
     const bool good = !proof.empty() &&
                       std::any_of(keys_->all.begin(), keys_->all.end(), [&](const Keys::Key& key) {
                           return key.algorithm == algorithm && (id.empty() || key.id == id) &&

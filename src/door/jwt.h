@@ -10,6 +10,7 @@
 #pragma once
 
 #include <chrono>
+#include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -28,6 +29,8 @@ struct JwtOptions {
     std::chrono::seconds leeway{60};     // clocks differ that much
     // Given to every good token, for providers that say nothing about roles.
     Rights default_rights;
+    // Told of tokens whose key is not in the set, on the thread that checks.
+    std::function<void()> unknown_key = {};
 };
 
 class JwtVerifier {
@@ -37,6 +40,8 @@ public:
     static Result<std::unique_ptr<JwtVerifier>> make(JwtOptions options, std::string_view key_set);
     static Result<std::unique_ptr<JwtVerifier>> load(JwtOptions options, io::FileSystem& files,
                                                      const std::string& key_set_path);
+    // Refuses every token until there are keys.
+    static std::unique_ptr<JwtVerifier> without_keys(JwtOptions options);
     ~JwtVerifier();
     JwtVerifier(const JwtVerifier&) = delete;
     JwtVerifier& operator=(const JwtVerifier&) = delete;

@@ -11,7 +11,6 @@
 namespace evenkeel::http {
 namespace {
 
-constexpr std::size_t response_body_bytes_max = std::size_t{64} << 20;
 constexpr std::string_view head_end = "\r\n\r\n";
 
 Error malformed_url(std::string_view why) {
@@ -116,7 +115,8 @@ Result<std::string> to_wire(const ClientRequest& request, const Url& url) {
     return wire + "\r\n" + request.body;
 }
 
-Result<std::optional<ClientResponse>> response_of(std::string_view received, bool ended) {
+Result<std::optional<ClientResponse>> response_of(std::string_view received, bool ended,
+                                                  std::size_t answer_bytes_max) {
     const auto cut = [] {
         return Error{ErrorCode::unavailable, "the connection ended in the middle of the answer"};
     };
@@ -139,15 +139,16 @@ Result<std::optional<ClientResponse>> response_of(std::string_view received, boo
     response.fields = std::move(*fields);
     std::string_view body = received.substr(end + head_end.size());
     if (*status < 200) {  // 100 Continue and its like come before the answer
-        return response_of(body, ended);
+        return response_of(body, ended, answer_bytes_max);
     }
     if (const auto* const length = find_field(response.fields, "Content-Length")) {
         const auto size = number_of<std::size_t>(*length);
-        if (!size || *size > response_body_bytes_max) return no_http("its length is malformed");
+        if (!size) return no_http("its length is malformed");
+        if (*size > answer_bytes_max) return no_http("its body is too long");
         if (body.size() < *size && ended) return cut();
         if (body.size() < *size) return std::optional<ClientResponse>();
         body = body.substr(0, *size);
-    } else if (body.size() > response_body_bytes_max) {
+    } else if (body.size() > answer_bytes_max) {
         return no_http("its body is too long");
     } else if (!ended && *status != 204 && *status != 304) {
         return std::optional<ClientResponse>();
@@ -157,8 +158,13 @@ Result<std::optional<ClientResponse>> response_of(std::string_view received, boo
 }
 
 Exchange::Exchange(io::Loop& loop, std::unique_ptr<io::Socket> socket, std::string wire,
-                   Duration timeout, Callback<void(Result<ClientResponse>)> done)
-    : loop_(loop), socket_(std::move(socket)), wire_(std::move(wire)), done_(std::move(done)) {
+                   Duration timeout, Callback<void(Result<ClientResponse>)> done,
+                   std::size_t answer_bytes_max)
+    : loop_(loop),
+      socket_(std::move(socket)),
+      wire_(std::move(wire)),
+      answer_bytes_max_(answer_bytes_max),
+      done_(std::move(done)) {
     loop_.check_here();
     timer_ = loop_.run_after(timeout, [this] {
         timer_.reset();
@@ -183,7 +189,7 @@ void Exchange::received(Result<std::size_t> size) {
     const bool ended = !size.ok() || *size == 0;
     if (!ended) received_.append(as_text(ByteView(buffer_).first(*size)));
     // A server that refuses what we still send may reset the connection behind its answer.
-    auto response = response_of(received_, ended);
+    auto response = response_of(received_, ended, answer_bytes_max_);
     if (!response.ok()) return end(size.ok() ? response.error() : size.error());
     if (*response) return end(std::move(**response));
     read();

@@ -3,7 +3,7 @@
 //     url_of("https://hub:8443") ─▶ connected socket ─▶ Exchange ─▶ ClientResponse
 //
 // It speaks HTTP/1.0, so that nobody between cuts the answer into chunks, and follows no redirects.
-// Bounds: 16 KiB of head, 64 MiB of body.
+// Bounds: 16 KiB of head, 64 MiB of body or less.
 #pragma once
 
 #include <array>
@@ -50,8 +50,10 @@ struct ClientResponse {
 // `invalid_argument` for a line end in a field, a path or a method.
 Result<std::string> to_wire(const ClientRequest& request, const Url& url);
 // The response, if all of it is among what was received; `ended` if no more will come. `corrupt` if
-// it is no HTTP, `unavailable` if it ended in the middle.
-Result<std::optional<ClientResponse>> response_of(std::string_view received, bool ended);
+// it is no HTTP or its body too long, `unavailable` if it ended in the middle.
+inline constexpr std::size_t response_body_bytes_max = std::size_t{64} << 20;
+Result<std::optional<ClientResponse>> response_of(
+    std::string_view received, bool ended, std::size_t answer_bytes_max = response_body_bytes_max);
 
 // Threads: pinned to the loop. No callback runs after its end.
 class Exchange {
@@ -59,7 +61,8 @@ public:
     // `done` is called once, not from inside: with the response, or `timed_out` and the errors of
     // the socket and of response_of(). The exchange ends after it, not in it.
     Exchange(io::Loop& loop, std::unique_ptr<io::Socket> socket, std::string wire, Duration timeout,
-             Callback<void(Result<ClientResponse>)> done);
+             Callback<void(Result<ClientResponse>)> done,
+             std::size_t answer_bytes_max = response_body_bytes_max);
     ~Exchange();
     Exchange(const Exchange&) = delete;
     Exchange& operator=(const Exchange&) = delete;
@@ -72,6 +75,7 @@ private:
     io::Loop& loop_;
     std::unique_ptr<io::Socket> socket_;
     const std::string wire_;
+    const std::size_t answer_bytes_max_;
     Callback<void(Result<ClientResponse>)> done_;
     std::optional<io::TimerId> timer_;
     std::string received_;

@@ -31,13 +31,18 @@ inline door::AccessRules rules_for_tests() {
 
 class HubProcess {
 public:
-    HubProcess() { start(); }
+    // 0: as large as usual.
+    explicit HubProcess(std::uint64_t segment_bytes_max = 0)
+        : segment_bytes_max_(segment_bytes_max) {
+        start();
+    }
     ~HubProcess() { stop(); }
 
     void start() {
         HubOptions options;
         options.directory = folder_.path() + "/data";
         options.sync_to_disk = false;
+        if (segment_bytes_max_ != 0) options.segment_bytes_max = segment_bytes_max_;
         node_ = std::make_unique<Node>();
         Node& node = *node_;
         node.hubs =
@@ -70,6 +75,7 @@ public:
         node.loop.stop();
         node_.reset();
     }
+    std::string data_folder() const { return folder_.path() + "/data"; }
     void restart() {
         stop();
         start();
@@ -157,6 +163,7 @@ private:
         promise.wait();
     }
 
+    const std::uint64_t segment_bytes_max_;
     TemporaryDirectory folder_;
     const io::TlsIdentity identity_ = io::make_self_signed().value();
     std::uint16_t port_ = 0;

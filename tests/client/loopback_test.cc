@@ -1,4 +1,6 @@
 // The public clients against a real door on real sockets.
+#include <algorithm>
+#include <filesystem>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -82,6 +84,47 @@ TEST(ClientLoopback, goes_on_after_a_restart_of_the_hub) {
     const auto sent = producer->send("after");
     ASSERT_TRUE(sent.ok()) << sent.error().detail;
     EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"after"});
+}
+
+TEST(ClientLoopback, tells_of_damaged_events_by_name_and_goes_on_behind_them) {
+    HubProcess hub(64);  // an event a segment
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    {
+        auto producer = Producer::open(hub.connection_string("homes")).value();
+        for (int i = 0; i < 10; ++i) ASSERT_TRUE(producer->send(std::to_string(i)).ok());
+    }
+    hub.stop();
+    std::vector<std::string> segments;
+    for (const auto& entry : std::filesystem::recursive_directory_iterator(hub.data_folder())) {
+        if (entry.path().extension() == ".log") segments.push_back(entry.path().string());
+    }
+    std::sort(segments.begin(), segments.end());
+    ASSERT_GE(segments.size(), 10u);
+    io::system::SystemFiles files;
+    auto file = files.open(segments.at(4), io::OpenMode::write).value();
+    ASSERT_TRUE(file->write(64 + 60, as_bytes("damage")).ok());
+    hub.start();
+    auto client = Client::open({.connection = hub.connection_string("homes"),
+                                .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}})
+                      .value();
+    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    std::string texts;
+    std::vector<Error> errors;
+
+    while (texts.size() + errors.size() < 10) {
+        const auto batch = reader->read(3, 20s);
+        if (!batch.ok()) {
+            errors.push_back(batch.error());
+            continue;
+        }
+        ASSERT_FALSE(batch->empty());
+        for (const auto& event : *batch) texts += event.text();
+    }
+
+    EXPECT_EQ(texts, "012356789");
+    ASSERT_EQ(errors.size(), 1u);
+    EXPECT_EQ(errors[0].code, ErrorCode::corrupt);
+    EXPECT_TRUE(errors[0].detail.starts_with("events 4 to 4 in ")) << errors[0].detail;
 }
 
 TEST(ClientLoopback, refuses_a_wrong_key_and_a_missing_right) {

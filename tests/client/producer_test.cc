@@ -105,6 +105,28 @@ TEST(ProducerSim, sends_again_what_was_not_acknowledged_before_a_loss) {
     EXPECT_EQ(without_repeats(stored(world, 0)), expected);
 }
 
+TEST(ProducerSim, does_not_wait_for_a_hub_that_says_good_bye) {
+    SimWorld world;
+    world.connect({.retry = {.retries_max = 0, .try_timeout = 60s}});
+    ASSERT_TRUE(world.open_producer().ok());
+    SendBatch batch(0, "", 1 << 20);
+    ASSERT_TRUE(batch.try_add("x"));
+    const auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
+    int answers = 0, sends = 0;
+    // All along: before the good-bye, between its parts, and after it.
+    for (; sends < 200; ++sends) {
+        world.client_loop.run_after(20us * sends, [&] {
+            world.core->send(0, message, [&](const Result<>&) { ++answers; });
+        });
+    }
+
+    const Instant begun = world.now();
+    world.stop_door();
+
+    EXPECT_TRUE(world.run_until([&] { return answers == sends; }, 60s)) << answers;
+    EXPECT_LT(world.now() - begun, 10s) << "they fail, or go on, at once";
+}
+
 TEST(ProducerSim, ends_what_waits_when_it_goes) {
     SimWorld world;
     world.connect();

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdlib>
+#include <functional>
 #include <memory>
 #include <string>
 #include <vector>
@@ -64,9 +65,14 @@ public:
         std::string extra = {};
         std::string listen = {};
         std::vector<std::string> variables = {};
+        // With the folder of the configuration; for files that it names.
+        std::function<void(const std::string&)> before_start = {};
     };
     ServeProcess() : ServeProcess(Wish{}) {}
-    explicit ServeProcess(Wish wish) : wish_(std::move(wish)) { start(); }
+    explicit ServeProcess(Wish wish) : wish_(std::move(wish)) {
+        if (wish_.before_start) wish_.before_start(folder_.path());
+        start();
+    }
 
     void write_config(const std::string& extra) const {
         write_file(config_path(),
@@ -103,6 +109,13 @@ public:
             lines.push_back(line);
             if (has(line, text)) return line;
         }
+    }
+    // The same, or one of those that were seen already.
+    std::string find_line(std::string_view text) {
+        for (const auto& line : lines) {
+            if (has(line, text)) return line;
+        }
+        return wait_for_line(text);
     }
     std::string reload() {
         process_->signal(SIGHUP);
