@@ -8,8 +8,8 @@
 // send() is acknowledged when the hub has stored the events. What a hub refuses for a while (busy,
 // restarting, out of reach) is sent again. A connection that is lost between a batch and its
 // acknowledgement leaves open whether the batch was stored; it is sent again, so its events may be
-// stored twice. A hub can refuse such repeats only from producers that number their events, which
-// this one does not do yet.
+// stored twice. With `idempotent` they are numbered, and the hub stores each once: as long as the
+// producer lives, and the hub too, for it forgets the numbers when it is started again.
 #pragma once
 
 #include <cstddef>
@@ -61,7 +61,7 @@ public:
 
     // For producers. Checks nothing.
     SendBatch(std::optional<std::uint32_t> partition, std::string partition_key,
-              std::size_t bytes_max);
+              std::size_t bytes_max, std::size_t event_overhead = 0);
     const std::optional<std::uint32_t>& partition() const { return partition_; }
     const std::string& partition_key() const { return key_; }
     const std::vector<std::byte>& message() const { return message_; }
@@ -71,6 +71,7 @@ private:
     std::optional<std::uint32_t> partition_;
     std::string key_;
     std::size_t bytes_max_;
+    std::size_t event_overhead_;  // what the producer adds to each
     std::size_t count_ = 0;
     std::vector<std::byte> message_;
 };
@@ -81,6 +82,11 @@ struct ProducerOptions {
     std::size_t waiting_bytes_max = std::size_t{64} << 20;
     // Batches that are sent to one address before the first of them is acknowledged.
     std::uint32_t in_flight_max = 64;
+    // Events are numbered, so that what is sent again is not stored again. One batch at a time is
+    // under way to each partition then, and a batch without a partition goes to the one of its key,
+    // or to each in turn, as this side counts them when it is opened. `unsupported` from a hub that
+    // does not count.
+    bool idempotent = false;
 };
 
 // Threads: any.

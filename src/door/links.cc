@@ -137,13 +137,16 @@ void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
     event_hub.append(
         partition, incoming.events(),
         [self = std::weak_ptr<Ingest>(alive_), owner = std::weak_ptr<Peer>(peer_.alive_),
-         numbered = std::move(numbered), bytes, id = delivery.id,
+         numbered = std::move(numbered), producers = peer_.context_.producers.weak(),
+         count = incoming.events().size(), bytes, id = delivery.id,
          settled = delivery.settled](const Result<commitlog::Appended>& appended) {
+            // Also if the client has gone: it may come back, and ask.
+            if (const auto known = numbered ? producers.lock() : nullptr) {
+                appended.ok() ? known->stored(numbered->place, numbered->stamp, count)
+                              : known->take_back(numbered->place, numbered->stamp);
+            }
             const auto peer = owner.lock();
             if (!peer) return;
-            if (!appended.ok() && numbered) {
-                peer->context_.producers.take_back(numbered->place, numbered->stamp);
-            }
             if (const auto ingest = self.lock(); ingest && !settled) {
                 ingest->finish(id, appended);
             }

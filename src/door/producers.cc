@@ -55,7 +55,8 @@ Producers::Entry& Producers::entry(const Key& key) {
         by_use_.pop_front();
     }
     by_use_.push_back(key);
-    return entries_.emplace(key, Entry{{key.second, 0, 0}, std::prev(by_use_.end())}).first->second;
+    return entries_.emplace(key, Entry{{key.second, 0, 0}, 0, std::prev(by_use_.end())})
+        .first->second;
 }
 
 std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
@@ -65,10 +66,16 @@ std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
         return out_of_range();
     }
     const std::int64_t id = wish.id ? *wish.id : fresh_id();
-    ProducerState& known = entry({place, id}).state;
+    Entry& entry = this->entry({place, id});
+    ProducerState& known = entry.state;
     if (wish.epoch && *wish.epoch < known.epoch) return stolen(*wish.epoch, known.epoch);
+    const bool begins_anew = wish.epoch && *wish.epoch > known.epoch;
     if (wish.epoch) known.epoch = static_cast<std::int16_t>(*wish.epoch);
-    if (wish.sequence) known.sequence = static_cast<std::int32_t>(*wish.sequence);
+    // A producer that comes back may know less than we do: its last answer was lost on the way.
+    if (wish.sequence && (begins_anew || *wish.sequence > known.sequence)) {
+        known.sequence = static_cast<std::int32_t>(*wish.sequence);
+        entry.stored = known.sequence;
+    }
     state = known;
     return std::nullopt;
 }
@@ -79,11 +86,18 @@ std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
         !in_range(stamp.epoch, epoch_max) || !in_range(stamp.sequence, sequence_max)) {
         return out_of_range();
     }
-    ProducerState& known = entry({place, stamp.id}).state;
+    Entry& entry = this->entry({place, stamp.id});
+    ProducerState& known = entry.state;
     if (stamp.epoch < known.epoch) return stolen(stamp.epoch, known.epoch);
     const std::int32_t due = after(known.sequence, 1);
     if (stamp.sequence != due) {
         const bool old = stamp.sequence <= known.sequence;
+        if (old && stamp.sequence > entry.stored) {
+            return amqp::Condition{std::string(vendor::server_busy),
+                                   fmt::format("The sequence number {} came before and is being "
+                                               "stored; ask again.",
+                                               stamp.sequence)};
+        }
         return amqp::Condition{
             std::string(vendor::out_of_order),
             fmt::format("The sequence number {} is not the one that is due, {}{}.", stamp.sequence,
@@ -91,6 +105,12 @@ std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
     }
     known.sequence = after(known.sequence, events);
     return std::nullopt;
+}
+
+void Producers::stored(const ProducerPlace& place, const ProducerStamp& stamp, std::size_t events) {
+    const auto found = entries_.find({place, stamp.id});
+    if (found == entries_.end() || stamp.epoch != found->second.state.epoch) return;
+    found->second.stored = after(static_cast<std::int32_t>(stamp.sequence), events - 1);
 }
 
 void Producers::take_back(const ProducerPlace& place, const ProducerStamp& stamp) {

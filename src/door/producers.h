@@ -5,12 +5,14 @@
 // Kept in memory only, and at most `producers_max` of them, the least used going first: after a
 // restart a producer that names its last number goes on from there, one that does not begins at 0.
 // So what is refused as a repeat was surely stored; what was stored may pass again after a restart.
+// A repeat of what is on its way to the disk is put off: whether it was stored is not known yet.
 // Threads: pinned to the door's loop.
 #pragma once
 
 #include <cstdint>
 #include <list>
 #include <map>
+#include <memory>
 #include <optional>
 #include <utility>
 
@@ -45,14 +47,19 @@ public:
     // Counts the events as stored, or tells why they must not be.
     std::optional<amqp::Condition> admit(const ProducerPlace& place, const ProducerStamp& stamp,
                                          std::size_t events);
+    // Those that were admitted were stored.
+    void stored(const ProducerPlace& place, const ProducerStamp& stamp, std::size_t events);
     // They were not stored after all: the same numbers may come again.
     void take_back(const ProducerPlace& place, const ProducerStamp& stamp);
+    // For what comes back later.
+    std::weak_ptr<Producers> weak() { return alive_; }
     std::size_t size() const { return entries_.size(); }
 
 private:
     using Key = std::pair<ProducerPlace, std::int64_t>;
     struct Entry {
         ProducerState state;
+        std::int32_t stored = 0;  // of the last event on disk
         std::list<Key>::iterator used;
     };
 
@@ -60,6 +67,7 @@ private:
 
     std::map<Key, Entry> entries_;
     std::list<Key> by_use_;  // the least used first
+    std::shared_ptr<Producers> alive_{this, [](Producers*) {}};
 };
 
 }  // namespace evenkeel::door

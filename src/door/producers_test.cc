@@ -33,6 +33,31 @@ TEST(Producers, get_their_last_number_back) {
     EXPECT_EQ(state, (ProducerState{7, 0, 5}));
 }
 
+TEST(Producers, that_know_less_than_the_hub_are_told_so) {
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, 0}, state));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 5));
+
+    EXPECT_FALSE(producers.attach(place, {7, 0, 3}, state));
+    EXPECT_EQ(state.sequence, 5) << "an answer was lost";
+    EXPECT_FALSE(producers.attach(place, {7, 0, 9}, state));
+    EXPECT_EQ(state.sequence, 9) << "the hub was started again";
+    EXPECT_FALSE(producers.attach(place, {7, 1, 2}, state));
+    EXPECT_EQ(state.sequence, 2) << "another life";
+}
+
+TEST(Producers, repeats_are_old_once_they_are_stored_and_put_off_before) {
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, 0}, state));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 2));
+
+    EXPECT_EQ(producers.admit(place, {7, 0, 1}, 2)->name, "com.microsoft:server-busy");
+    producers.stored(place, {7, 0, 1}, 2);
+    EXPECT_EQ(producers.admit(place, {7, 0, 1}, 2)->name, "com.microsoft:out-of-order-sequence");
+}
+
 TEST(Producers, may_send_again_what_was_not_stored) {
     Producers producers;
     ProducerState state;

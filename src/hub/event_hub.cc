@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/partition_key.h"
 #include "hub/names.h"
-#include "hub/partition_key.h"
 
 namespace evenkeel::hub {
 

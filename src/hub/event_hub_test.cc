@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/partition_key.h"
 #include "hub/hub_fixture.h"
-#include "hub/partition_key.h"
 
 namespace evenkeel::hub {
 namespace {

@@ -66,8 +66,11 @@ void encode_message(const EventData& event, Buffer& to) {
 }  // namespace
 
 SendBatch::SendBatch(std::optional<std::uint32_t> partition, std::string partition_key,
-                     std::size_t bytes_max)
-    : partition_(partition), key_(std::move(partition_key)), bytes_max_(bytes_max) {
+                     std::size_t bytes_max, std::size_t event_overhead)
+    : partition_(partition),
+      key_(std::move(partition_key)),
+      bytes_max_(bytes_max),
+      event_overhead_(event_overhead) {
     clear();
 }
 
@@ -88,7 +91,7 @@ bool SendBatch::try_add(const EventData& event) {
     // Not worth encoding: it cannot fit, and a size must not leave its 32 bits.
     if (before + event.body.size() > bytes_max_) return false;
     producer::append_event(event, message_);
-    if (message_.size() > bytes_max_) {
+    if (message_.size() + (count_ + 1) * event_overhead_ > bytes_max_) {
         message_.resize(before);
         return false;
     }
@@ -97,7 +100,9 @@ bool SendBatch::try_add(const EventData& event) {
 }
 
 bool SendBatch::try_add_encoded(std::span<const std::byte> section) {
-    if (message_.size() + section.size() > bytes_max_) return false;
+    if (message_.size() + section.size() + (count_ + 1) * event_overhead_ > bytes_max_) {
+        return false;
+    }
     message_.insert(message_.end(), section.begin(), section.end());
     ++count_;
     return true;

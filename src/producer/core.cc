@@ -1,15 +1,36 @@
 // tidy: no test: tests/client tests it against a door
 #include "producer/core.h"
 
+#include <algorithm>
+
 #include <fmt/core.h>
+
+#include "base/partition_key.h"
+#include "client/requests.h"
 
 namespace evenkeel::producer {
 
 void Core::open(Done done) {
-    sender(std::nullopt)->open(std::move(done));
+    if (!numbered_) return sender(std::nullopt)->open(std::move(done));
+    connection_.read_event_hub([this, alive = std::weak_ptr<bool>(alive_), done = std::move(done)](
+                                   const Result<client::NodeReply>& reply) mutable {
+        if (alive.expired()) return;
+        if (!reply.ok()) return done(reply.error());
+        const auto properties = client::decode_event_hub(reply->body);
+        if (!properties.ok()) return done(properties.error());
+        partitions_ = std::max<std::uint32_t>(1, properties->partitions);
+        sender(0)->open(std::move(done));
+    });
 }
 
-void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done) {
+std::uint32_t Core::choose(const std::string& key) {
+    if (!key.empty()) return partition_of_key(key, partitions_).value;
+    return turn_++ % partitions_;
+}
+
+void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done,
+                const std::string& key) {
+    if (numbered_ && !partition) partition = choose(key);
     Sender* const to = sender(partition);
     if (!to) {
         return done(Error{ErrorCode::overloaded,
@@ -19,7 +40,7 @@ void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, D
 }
 
 std::uint64_t Core::message_bytes_max() const {
-    const auto found = senders_.find(std::nullopt);
+    const auto found = numbered_ ? senders_.find(0) : senders_.find(std::nullopt);
     return found == senders_.end() ? 0 : found->second->message_bytes_max();
 }
 
@@ -30,7 +51,7 @@ Sender* Core::sender(std::optional<std::uint32_t> partition) {
     const std::string& event_hub = connection_.options().target.event_hub;
     auto made = std::make_unique<Sender>(
         connection_, partition ? fmt::format("{}/Partitions/{}", event_hub, *partition) : event_hub,
-        in_flight_max_);
+        in_flight_max_, numbered_);
     return senders_.emplace(partition, std::move(made)).first->second.get();
 }
 

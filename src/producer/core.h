@@ -20,22 +20,29 @@ public:
     static constexpr std::size_t senders_max = 4096;
 
     // The connection outlives this.
-    Core(client::Connection& connection, std::uint32_t in_flight_max)
-        : connection_(connection), in_flight_max_(in_flight_max) {}
+    Core(client::Connection& connection, std::uint32_t in_flight_max, bool numbered = false)
+        : connection_(connection), in_flight_max_(in_flight_max), numbered_(numbered) {}
 
     // Attaches to the event hub; afterwards message_bytes_max() is known.
     void open(Done done);
-    // To the partition, or wherever the hub puts it.
-    void send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done);
+    // To the partition, or wherever the hub puts it; numbered events go where their key or their
+    // turn says, for only a partition counts.
+    void send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done,
+              const std::string& key = {});
     std::uint64_t message_bytes_max() const;
 
     client::Connection& connection() { return connection_; }
 
 private:
     Sender* sender(std::optional<std::uint32_t> partition);
+    std::uint32_t choose(const std::string& key);
 
     client::Connection& connection_;
     const std::uint32_t in_flight_max_;
+    const bool numbered_;
+    std::uint32_t partitions_ = 1;  // of the event hub, if it matters here
+    std::uint32_t turn_ = 0;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::map<std::optional<std::uint32_t>, std::unique_ptr<Sender>> senders_;
 };
 

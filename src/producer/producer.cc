@@ -31,7 +31,8 @@ public:
     Result<> open() {
         Promise<Result<>> promise;
         runtime_.loop().post([&] {
-            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max);
+            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max,
+                                                     options_.idempotent);
             core_->open([this, &promise](Result<> opened) {
                 message_bytes_max_ = core_->message_bytes_max();
                 promise.set(std::move(opened));
@@ -41,6 +42,9 @@ public:
     }
 
     std::size_t message_bytes_max() const { return message_bytes_max_; }
+    std::size_t event_overhead() const {
+        return options_.idempotent ? producer::stamp_bytes_max : 0;
+    }
 
     // False if too much waits.
     bool reserve(std::size_t bytes) {
@@ -52,9 +56,9 @@ public:
 
     void send(const SendBatch& batch, producer::Core::Done done) {
         auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
-        runtime_.loop().post([this, partition = batch.partition(), message = std::move(message),
-                              done = std::move(done)]() mutable {
-            core_->send(partition, std::move(message), std::move(done));
+        runtime_.loop().post([this, partition = batch.partition(), key = batch.partition_key(),
+                              message = std::move(message), done = std::move(done)]() mutable {
+            core_->send(partition, std::move(message), std::move(done), key);
         });
     }
     void refuse(std::function<void(Result<>)> done, Error why) {
@@ -94,8 +98,8 @@ Producer::~Producer() = default;
 
 Result<SendBatch> Producer::make_batch(Route route) const {
     EK_TRY(producer::check_route(route));
-    return SendBatch(route.partition, std::string(route.partition_key),
-                     state_->message_bytes_max());
+    return SendBatch(route.partition, std::string(route.partition_key), state_->message_bytes_max(),
+                     state_->event_overhead());
 }
 
 Result<> Producer::send(const SendBatch& batch) {

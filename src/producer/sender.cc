@@ -1,9 +1,13 @@
 // tidy: no test: tests/client tests it against a door
 #include "producer/sender.h"
 
+#include <algorithm>
+#include <array>
+
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "base/random.h"
 
 namespace evenkeel::producer {
 namespace {
@@ -11,10 +15,28 @@ namespace {
 // Of a hub that names no limit.
 constexpr std::uint64_t message_bytes_default = std::uint64_t{1} << 20;
 
+Numbering fresh_numbering() {
+    std::array<std::byte, 8> bytes;
+    secure_bytes(bytes);
+    return {static_cast<std::int64_t>(load<std::uint64_t>(bytes.data()) >> 1), 0};
+}
+
+// The hub has it already: an answer was lost on the way.
+bool is_repeat(const amqp::DeliveryState& state) {
+    return state.kind == amqp::DeliveryState::Kind::rejected && state.error &&
+           state.error->name == "com.microsoft:out-of-order-sequence" &&
+           state.error->description.find("old sequence") != std::string::npos;
+}
+
 }  // namespace
 
-Sender::Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max)
-    : connection_(connection), address_(std::move(address)), in_flight_max_(in_flight_max) {}
+Sender::Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
+               bool numbered)
+    : connection_(connection),
+      address_(std::move(address)),
+      in_flight_max_(numbered ? 1 : in_flight_max) {
+    if (numbered) numbering_ = fresh_numbering();
+}
 
 Sender::~Sender() {
     connection_.drop(*this);
@@ -40,10 +62,23 @@ amqp::Attach Sender::attach() {
     attach.sender_settle = amqp::SenderSettle::unsettled;
     attach.source = amqp::terminus(amqp::descriptor::source, connection_.options().name);
     attach.target = amqp::terminus(amqp::descriptor::target, address_);
+    if (numbering_) {
+        attach.desired_capabilities = {std::string(idempotent_capability)};
+        attach.properties = producer_properties(*numbering_);
+    }
     return attach;
 }
 
 void Sender::on_attached(amqp::Link& link) {
+    const auto& offered = link.peer().offered_capabilities;
+    if (numbering_ &&
+        std::find(offered.begin(), offered.end(), idempotent_capability) == offered.end()) {
+        const Error why{ErrorCode::unsupported,
+                        "the hub does not count events: open the producer without `idempotent`"};
+        connection_.drop(*this);
+        opened(why);
+        return fail_all(why);
+    }
     link_ = &link;
     message_bytes_max_ = link.peer().max_message_bytes;
     if (message_bytes_max_ == 0) message_bytes_max_ = message_bytes_default;
@@ -63,12 +98,27 @@ void Sender::pump() {
             continue;
         }
         if (!link_->can_send()) break;
+        if (const auto good = number(queue_.front()); !good.ok()) {
+            Message message = std::move(queue_.front());
+            queue_.pop_front();
+            message.done(good.error());
+            continue;
+        }
         const auto id = link_->send({}, *queue_.front().bytes, amqp::batch_format, false);
         in_flight_.emplace(id, std::move(queue_.front()));
         queue_.pop_front();
         sent = true;
     }
     if (sent) connection_.flush_soon();
+}
+
+// Once, and for good: what goes again goes with the same numbers.
+Result<> Sender::number(Message& message) {
+    if (!numbering_ || message.events > 0) return {};
+    EK_TRY_ASSIGN(auto with_numbers, stamped(*message.bytes, *numbering_));
+    message.bytes = std::make_shared<const std::vector<std::byte>>(std::move(with_numbers.message));
+    message.events = with_numbers.events;
+    return {};
 }
 
 void Sender::on_disposition(const amqp::Disposition& disposition) {
@@ -89,14 +139,17 @@ void Sender::on_disposition(const amqp::Disposition& disposition) {
 
 void Sender::settle(Message message, const amqp::DeliveryState& state) {
     using Kind = amqp::DeliveryState::Kind;
-    if (state.kind == Kind::accepted) {
+    if (state.kind == Kind::accepted || (numbering_ && is_repeat(state))) {
         connection_.progressed(*this);
+        if (numbering_) numbering_->last = number_after(numbering_->last, message.events);
         return message.done({});
     }
     client::Failure failure{{ErrorCode::unavailable, "the hub gave the batch back"}, true, {}};
     if (state.kind == Kind::rejected) failure = client::failure_of(state.error);
     const RetryOptions& retry = connection_.options().retry;
     if (!failure.retry || ++message.retries > retry.retries_max) {
+        // The hub counts otherwise than we do: it has forgotten this producer.
+        if (numbering_ && failure.error.code == ErrorCode::conflict) numbering_ = fresh_numbering();
         return message.done(failure.error);
     }
     const Duration pause = std::max(connection_.retry_pause(message.retries), failure.delay_min);
@@ -124,6 +177,8 @@ bool Sender::on_lost(const client::Failure& failure, std::uint32_t failures) {
 }
 
 void Sender::fail_all(const Error& why) {
+    // S2: the hub may have counted one of those, so that its number would be another's.
+    if (numbering_) numbering_ = fresh_numbering();
     auto queue = std::move(queue_);
     auto in_flight = std::move(in_flight_);
     queue_.clear();

@@ -4,7 +4,10 @@
 //     send ──▶ [queue] ──credit──▶ [in flight] ──accepted──▶ done
 //                 ▲──── link lost, hub busy ────┘
 //
-// Invariant S1: with in_flight_max 1, batches are stored in the order of send(), repeats aside.
+// Invariants
+//   S1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
+//   S2  Numbered, there are no repeats as long as the hub remembers: a batch keeps its numbers from
+//       its first way on, and one that is given up without an answer takes the producer's id along.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -17,6 +20,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "client/connection.h"
+#include "producer/numbering.h"
 
 namespace evenkeel::producer {
 
@@ -26,7 +30,8 @@ public:
     using Bytes = std::shared_ptr<const std::vector<std::byte>>;
 
     // The connection outlives this.
-    Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max);
+    Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
+           bool numbered = false);
     // What is not acknowledged ends with `cancelled`.
     ~Sender() override;
 
@@ -47,9 +52,11 @@ private:
         Bytes bytes;
         Done done;
         std::uint32_t retries = 0;
+        std::size_t events = 0;  // of a numbered one, once it was under way
     };
 
     void pump();
+    Result<> number(Message& message);
     void settle(Message message, const amqp::DeliveryState& state);
     void fail_all(const Error& why);
     void opened(Result<> result);
@@ -63,6 +70,7 @@ private:
     std::map<std::uint32_t, Message> in_flight_;  // by delivery id
     std::optional<io::TimerId> pause_;            // the hub is busy
     Done opened_;
+    std::optional<Numbering> numbering_;  // none: not numbered
 };
 
 }  // namespace evenkeel::producer

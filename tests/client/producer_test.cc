@@ -105,6 +105,72 @@ TEST(ProducerSim, sends_again_what_was_not_acknowledged_before_a_loss) {
     EXPECT_EQ(without_repeats(stored(world, 0)), expected);
 }
 
+// Sends numbered events one by one under losses; what was stored in the end.
+TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost_S2) {
+    SimWorld world;
+    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+    Texts expected;
+    int sent = 0;
+    for (int i = 0; i < 300; ++i) {
+        expected.push_back("event " + std::to_string(i));
+        SendBatch batch(0, "", 1 << 20);
+        ASSERT_TRUE(batch.try_add(expected.back()));
+        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
+                         [&](const Result<>& result) {
+                             EXPECT_TRUE(result.ok()) << result.error().detail;
+                             ++sent;
+                         });
+        world.run_for(std::chrono::microseconds(i * 10));
+        if (i % 5 == 4) world.reset_connections();
+    }
+
+    ASSERT_TRUE(world.run_until([&] { return sent == 300; }));
+
+    EXPECT_EQ(stored(world, 0), expected) << "nothing twice, nothing missing";
+}
+
+TEST(ProducerSim, numbered_goes_on_after_the_hub_has_forgotten_it) {
+    SimWorld world;
+    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.send(0, {"a", "b"}).ok());
+
+    world.stop_door();
+    world.start_door();
+
+    for (int i = 0; i < 3; ++i) {
+        const auto sent = world.send(0, {"c", "d"});
+        EXPECT_TRUE(sent.ok()) << to_string(sent.error());
+    }
+    EXPECT_EQ(world.hub().properties("homes", 0).last_sequence.value, 11);
+}
+
+TEST(ProducerSim, numbered_sends_by_key_or_to_each_partition_in_turn) {
+    SimWorld world;
+    world.connect();
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+    const auto send = [&](const std::string& key) {
+        SendBatch batch(std::nullopt, key, 1 << 20);
+        EXPECT_TRUE(batch.try_add("x"));
+        const auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
+        EXPECT_TRUE(world
+                        .wait([&](auto done) {
+                            world.core->send(std::nullopt, message, std::move(done), key);
+                        })
+                        .ok());
+    };
+
+    for (int i = 0; i < 4; ++i) send("");
+    EXPECT_EQ(world.hub().properties("homes", 0).last_sequence.value, 1);
+    EXPECT_EQ(world.hub().properties("homes", 1).last_sequence.value, 1);
+    for (int i = 0; i < 3; ++i) send("key1");  // of 2 partitions, it is in 1
+    EXPECT_EQ(world.hub().properties("homes", 1).last_sequence.value, 4);
+}
+
 TEST(ProducerSim, does_not_wait_for_a_hub_that_says_good_bye) {
     SimWorld world;
     world.connect({.retry = {.retries_max = 0, .try_timeout = 60s}});

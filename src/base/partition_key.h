@@ -7,11 +7,11 @@
 
 #include "base/ids.h"
 
-namespace evenkeel::hub {
+namespace evenkeel {
 
 // Bob Jenkins' lookup3 over the key's UTF-8 bytes, folded to 16 bits.
 std::int16_t partition_key_hash(std::string_view key);
 
 PartitionId partition_of_key(std::string_view key, std::uint32_t partition_count);
 
-}  // namespace evenkeel::hub
+}  // namespace evenkeel

@@ -1,10 +1,10 @@
-#include "hub/partition_key.h"
+#include "base/partition_key.h"
 
 #include <string>
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::hub {
+namespace evenkeel {
 namespace {
 
 struct Vector {
@@ -83,4 +83,4 @@ TEST(PartitionKey, stays_below_any_partition_count) {
 }
 
 }  // namespace
-}  // namespace evenkeel::hub
+}  // namespace evenkeel

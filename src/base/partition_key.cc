@@ -1,4 +1,4 @@
-#include "hub/partition_key.h"
+#include "base/partition_key.h"
 
 #include <bit>
 #include <cstdlib>
@@ -6,7 +6,7 @@
 
 #include "base/check.h"
 
-namespace evenkeel::hub {
+namespace evenkeel {
 namespace {
 
 struct State {
@@ -62,4 +62,4 @@ PartitionId partition_of_key(std::string_view key, std::uint32_t partition_count
     return {static_cast<std::uint32_t>(std::abs(hash % static_cast<int>(partition_count)))};
 }
 
-}  // namespace evenkeel::hub
+}  // namespace evenkeel

@@ -1,0 +1,58 @@
+#include "producer/numbering.h"
+
+#include <limits>
+
+#include <gtest/gtest.h>
+
+#include "amqp/message.h"
+#include "amqp/performatives.h"
+#include <evenkeel/producer.h>
+
+namespace evenkeel::producer {
+namespace {
+
+constexpr std::string_view number_name = "com.microsoft:producer-sequence-number";
+
+TEST(Numbering, gives_each_event_of_a_batch_the_next_number) {
+    SendBatch batch(std::nullopt, "a key", 1 << 20);
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(batch.try_add("event " + std::to_string(i)));
+
+    const auto result = stamped(batch.message(), {77, 9});
+
+    ASSERT_TRUE(result.ok()) << result.error().detail;
+    EXPECT_EQ(result->events, 3u);
+    EXPECT_LE(result->message.size(), batch.message().size() + 3 * stamp_bytes_max);
+    ByteView rest = result->message;
+    EXPECT_EQ(amqp::next_section(rest)->kind, amqp::descriptor::message_annotations)
+        << "the key stays in front";
+    for (int i = 0; i < 3; ++i) {
+        const auto section = amqp::next_section(rest);
+        ASSERT_EQ(section->kind, amqp::descriptor::data);
+        ByteView event = amqp::Decoder(section->value).binary().value();
+        const auto numbers = amqp::next_section(event);
+        ASSERT_EQ(numbers->kind, amqp::descriptor::message_annotations);
+        EXPECT_EQ(amqp::integer_in(numbers->value, "com.microsoft:producer-id"), 77);
+        EXPECT_EQ(amqp::integer_in(numbers->value, "com.microsoft:producer-epoch"), 0);
+        EXPECT_EQ(amqp::integer_in(numbers->value, number_name), 10 + i);
+        EXPECT_TRUE(as_text(event).ends_with("event " + std::to_string(i)));
+    }
+    EXPECT_TRUE(rest.empty());
+}
+
+TEST(Numbering, goes_on_from_zero_behind_the_largest_number) {
+    EXPECT_EQ(number_after(std::numeric_limits<std::int32_t>::max(), 1), 0);
+    EXPECT_EQ(number_after(5, 3), 8);
+}
+
+TEST(Numbering, leaves_room_in_a_batch) {
+    SendBatch batch(std::nullopt, "", 1000, stamp_bytes_max);
+    while (batch.try_add("x")) {
+    }
+
+    EXPECT_LE(stamped(batch.message(), {std::numeric_limits<std::int64_t>::max(), 1 << 30})
+                  ->message.size(),
+              1000u);
+}
+
+}  // namespace
+}  // namespace evenkeel::producer
