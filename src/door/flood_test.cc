@@ -5,6 +5,8 @@
 #include <gtest/gtest.h>
 
 #include "door/door_fixture.h"
+#include "http/server.h"
+#include "io/tls.h"
 
 namespace evenkeel::door {
 namespace {
@@ -45,6 +47,65 @@ TEST(HalfOpen, two_thousand_sessions_are_closed_after_ten_seconds_and_others_are
     EXPECT_EQ(world.door->connection_count(), 1u);
     EXPECT_LE(send_time(world, client, link), 2 * alone + 5ms);
 }
+
+enum class Way { tls, http, https, websocket };
+
+class HalfOpenBy : public testing::TestWithParam<Way> {};
+
+TEST_P(HalfOpenBy, another_way_are_closed_after_ten_seconds_too_and_others_are_served) {
+    const std::string upgrade =
+        "GET /$servicebus/websocket HTTP/1.1\r\nHost: hub\r\nUpgrade: websocket\r\n"
+        "Connection: Upgrade\r\nSec-WebSocket-Version: 13\r\n"
+        "Sec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\nSec-WebSocket-Protocol: AMQPWSB10\r\n\r\n";
+    const std::string hello("\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", 11);
+    const Way way = GetParam();
+    const bool is_tls = way == Way::tls || way == Way::https;
+    // As far as they get.
+    std::array<std::string, 3> words = {"", hello.substr(0, 3), hello};
+    if (way == Way::http)
+        words = {"", "GET / HT", "POST / HTTP/1.1\r\nHost: hub\r\nContent-Length: 9\r\n\r\nab"};
+    if (way == Way::websocket) {
+        // Then an AMQP header by halves: a frame of four bytes, under a mask of zeros.
+        words = {upgrade, upgrade + std::string("\x82\x84\0\0\0\0AMQP", 10), upgrade + "\x82"};
+    }
+    const auto identity = io::make_self_signed();
+    const auto context = io::TlsServerContext::make(*identity);
+    DoorFixture world;
+    http::Server server(
+        world.loop, {}, [](const http::Request&, Callback<void(http::Response)>) {},
+        [&](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
+            world.door->adopt(std::move(socket));
+        });
+    auto listener = *world.network.host("hub", world.loop).listen({"hub", 443});
+    if (is_tls) listener = io::tls_listener(world.loop, std::move(listener), **context);
+    way == Way::tls ? world.door->serve(std::move(listener)) : server.serve(std::move(listener));
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    const Duration alone = send_time(world, client, link);
+    constexpr std::size_t count = 600;
+    std::vector<std::unique_ptr<io::Socket>> crowd;
+    for (std::size_t i = 0; i < count; ++i) {
+        world.network.host("crowd", world.client_loop)
+            .connect({"hub", 443}, 60s, [&, i](Result<std::unique_ptr<io::Socket>> socket) {
+                ASSERT_TRUE(socket.ok());
+                crowd.push_back(std::move(*socket));
+                const std::string& word = words[i % words.size()];
+                if (!word.empty()) crowd.back()->write(as_bytes(word), [](const Result<>&) {});
+            });
+    }
+    ASSERT_TRUE(client.wait([&] { return crowd.size() == count; }));
+    client.run_for(5s);
+
+    EXPECT_EQ(world.door->connection_count() + server.connection_count(), count + 1);
+    EXPECT_LE(send_time(world, client, link), 2 * alone + 5ms);
+    client.run_for(10s);  // ten in all, a tick, and the time to see them go
+    EXPECT_EQ(world.door->connection_count(), 1u);
+    EXPECT_EQ(server.connection_count(), 0u);
+    EXPECT_LE(send_time(world, client, link), 2 * alone + 5ms);
+}
+
+INSTANTIATE_TEST_SUITE_P(All, HalfOpenBy,
+                         testing::Values(Way::tls, Way::http, Way::https, Way::websocket));
 
 enum class Kind { attaches, sessions, tokens };
 
