@@ -1,6 +1,8 @@
 #include "io/system/worker_pool.h"
 
 #include <atomic>
+#include <deque>
+#include <latch>
 
 #include <gtest/gtest.h>
 
@@ -25,6 +27,23 @@ TEST(WorkerPool, runs_others_while_one_blocks) {
     let_go.set(true);
     pool.finish();
     EXPECT_TRUE(first_ended);
+}
+
+TEST(WorkerPool, uses_every_thread_when_each_task_waits_for_the_others) {
+    constexpr int threads = 4;
+    std::deque<std::latch> rounds;  // who waits at one looks at it once more on leaving
+    std::atomic<int> quick = 0;
+    WorkerPool pool("work", threads);
+
+    for (int round = 0; round < 100; ++round) {
+        std::latch& all_here = rounds.emplace_back(threads);
+        for (int i = 0; i < threads; ++i) pool.post([&] { all_here.arrive_and_wait(); });
+        pool.post([&] { ++quick; });
+        all_here.wait();
+    }
+
+    pool.finish();
+    EXPECT_EQ(quick, 100);
 }
 
 TEST(WorkerPool, runs_all_that_was_posted_before_it_ends_and_nothing_after) {
