@@ -75,6 +75,13 @@ enum class Profile : std::uint8_t {
     fast,      // within about 4 s, with twice the requests to the store
 };
 
+// As users of the SDKs know them. Both end in the same balance; they differ in how a newcomer takes
+// partitions that are free.
+enum class Strategy : std::uint8_t {
+    balanced,  // gradually, within a second, so that others who start now get theirs
+    greedy,    // all that it is due, at once
+};
+
 enum class ErrorScope : std::uint8_t { store, source, handler, checkpoint, processor };
 
 // A failure, as the error handler gets it.
@@ -112,6 +119,10 @@ struct ProcessorOptions {
     // restart; two at once with one name are refused. Empty: made up.
     std::string id = {};
     Profile profile = Profile::standard;
+    Strategy strategy = Strategy::balanced;
+    // Shares by events a second instead of by number of partitions; a move must be worth it. The
+    // same for all instances of a group.
+    bool by_load = false;
     Delivery delivery = Delivery::at_least_once;
     CheckpointPolicy checkpoints = {};
     RetryPolicy retry = {};

@@ -250,6 +250,8 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
                      "unknown word for --profile, --delivery, --poison or --from"};
     }
     wanted.profile = *profile;
+    wanted.strategy = options.strategy == "greedy" ? Strategy::greedy : Strategy::balanced;
+    wanted.by_load = options.by_load;
     wanted.delivery = *delivery;
     EK_TRY(check_delivery(options, *delivery));
     wanted.poison = *poison;

@@ -20,6 +20,8 @@ struct ProcessOptions {
     std::string store = "sqlite:evenkeel-progress.db";
     std::string id;
     std::string profile = "standard";
+    std::string strategy = "balanced";
+    bool by_load = false;
     std::string delivery;  // empty: at-least-once, or exactly-once with `into`
     std::string poison = "dead-letter";
     std::string dead_letter = "store";  // or an event hub

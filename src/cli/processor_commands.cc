@@ -69,6 +69,14 @@ void add_process(CLI::App& app, ExitCode& exit) {
         ->check(CLI::IsMember({"standard", "fast"}))
         ->capture_default_str();
     command
+        ->add_option("--strategy", options.strategy,
+                     "How a newcomer takes what is free: in steps, "
+                     "or all it is due at once")
+        ->check(CLI::IsMember({"balanced", "greedy"}))
+        ->capture_default_str();
+    command->add_flag("--by-load", options.by_load,
+                      "Share by events a second; the same for all instances of a group");
+    command
         ->add_option("--delivery", options.delivery,
                      "What a crash may do to an event; the default is at-least-once, and "
                      "exactly-once with --into")

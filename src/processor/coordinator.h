@@ -42,12 +42,7 @@
 
 namespace evenkeel::processor {
 
-// As users of the SDKs know them. Both end in the same balance; they differ in how fast a newcomer
-// takes free partitions.
-enum class Strategy : std::uint8_t {
-    balanced,  // gradually, within Timing::ramp, so that others who start now get theirs
-    greedy,    // all that it is due, at once
-};
+using evenkeel::Strategy;  // balanced: gradually, within Timing::ramp
 
 struct CoordinatorOptions {
     std::string id;           // stable over restarts; two at once are refused

@@ -29,6 +29,9 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
         requests_.stop();
         end(error);
     };
+    if (options_.by_load) {
+        coordination.load = [this](PartitionId partition) { return load_of(partition); };
+    }
     coordination.on_move = [this](OwnerMove move) { journal_.add(std::move(move)); };
     coordinator_ = std::make_unique<Coordinator>(place.loop, store_, *this, std::move(coordination),
                                                  random_.fork());
@@ -80,6 +83,13 @@ void Core::look_again() {
                 look_again();
             });
     });
+}
+
+double Core::load_of(PartitionId partition) {
+    const auto found = slots_.find(partition);
+    const bool is_open = found != slots_.end() && found->second.pump;
+    const std::uint64_t handled = is_open ? found->second.pump->status().events_handled : 0;
+    return loads_.load(partition, handled, place_.loop.clock().now());
 }
 
 void Core::open(PartitionId partition, Epoch epoch) {
@@ -137,6 +147,7 @@ void Core::retire(PartitionId partition, std::uint64_t pump_number) {
     if (!slot.pump || slot.pump_number != pump_number) return;
     events_handled_ += slot.pump->status().events_handled;
     slot.pump.reset();
+    loads_.forget(partition);
 }
 
 void Core::on_failure(const Failure& failure) {

@@ -23,6 +23,7 @@
 #include "processor/dead_letters.h"
 #include "processor/host.h"
 #include "processor/journal.h"
+#include "processor/load_meter.h"
 #include "processor/pump.h"
 #include "processor/requests.h"
 #include "source/source.h"
@@ -78,6 +79,7 @@ private:
     std::weak_ptr<bool> alive() const override { return alive_; }
     void retire(PartitionId partition, std::uint64_t pump_number);
     void look_again();
+    double load_of(PartitionId partition);
     void on_requests(const Requests& requests);
     void left();
     void finish();
@@ -95,6 +97,7 @@ private:
     std::optional<Paused> paused_;  // none: not known yet
     std::map<PartitionId, Slot> slots_;
     std::unique_ptr<Coordinator> coordinator_;
+    LoadMeter loads_;
     std::uint32_t partitions_ = 0;
     std::uint64_t pumps_ = 0;
     std::uint64_t events_handled_ = 0;  // by pumps that are gone

@@ -291,6 +291,55 @@ TEST(Core, drains_when_people_ask_it_to_and_another_goes_on) {
     EXPECT_TRUE(world.records(request_prefix).empty()) << "done, so it is taken away";
 }
 
+TEST(Core, shares_by_load_if_told_to) {
+    World world;
+    world.options.by_load = true;
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.start("b").ok());
+    const auto owns_alone = [&](std::uint32_t partition) {
+        for (const char* id : {"a", "b"}) {
+            const auto owned = world.nodes[id]->core->status().partitions;
+            if (owned.size() == 1 && owned[0].partition == partition) return true;
+        }
+        return false;
+    };
+
+    bool is_shared = false;
+    for (int i = 0; i < 3000 && !is_shared; ++i) {  // the first has as much as the others together
+        world.append(2);
+        world.hub.append_many({0}, 4, world.scheduler.clock().wall());
+        world.scheduler.run_for(milliseconds(100));
+        is_shared = owns_alone(0);
+    }
+
+    EXPECT_TRUE(is_shared) << world.nodes["a"]->core->explain();
+    world.scheduler.run_for(seconds(10));
+    for (std::uint32_t p = 1; p < partitions; ++p) {
+        const auto all = world.handled(p);
+        EXPECT_EQ(all, up_to(static_cast<std::int64_t>(all.size()) - 1)) << "none repeated or lost";
+    }
+}
+
+TEST(Core, tries_a_parked_partition_again_when_people_pause_and_resume_it) {
+    World world;
+    world.options.poison = Poison::park;
+    world.options.retry = {.attempts_max = 1};
+    world.poison = 2;
+    world.append(5);
+    ASSERT_TRUE(world.start("a").ok());
+    const auto state = [&] { return world.nodes["a"]->core->status().partitions.at(0).state; };
+    ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
+    ASSERT_TRUE(world.run_until([&] { return state() == "parked"; }));
+
+    world.poison = -1;
+    world.write({std::string(pause_key), "all"});
+    world.scheduler.run_for(seconds(10));
+    world.write({std::string(pause_key), ""});
+
+    EXPECT_TRUE(world.run_until(
+        [&] { return world.nodes["a"]->core->status().partitions.at(0).handled_sequence == 4; }));
+}
+
 TEST(Core, tells_who_had_a_partition_and_why_it_moved) {
     World world;
     ASSERT_TRUE(world.start("a").ok());

@@ -108,6 +108,7 @@ CoordinatorOptions coordination(const ProcessorOptions& options, std::string inc
     result.id = options.id;
     result.incarnation = std::move(incarnation);
     result.note = std::move(note);
+    result.strategy = options.strategy;
     result.timing = options.profile == Profile::fast ? fast_timing() : standard_timing();
     // Whoever leaves waits for its handlers as long as it may, and hands over after that.
     result.timing.leave_max =

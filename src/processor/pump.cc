@@ -442,6 +442,10 @@ void Pump::hold(bool is_held) {
     if (is_held == is_held_back_) return;
     is_held_back_ = is_held;
     if (is_held || closing_) return;
+    if (turn_ == Turn::parked) {  // people have looked at it
+        event_failures_ = 0;
+        return handle();
+    }
     fill();
     dispatch();
 }
