@@ -52,7 +52,7 @@ public:
         loop_.check_here();
         if (waiting_.size() < queued_calls_max) {
             waiting_.push_back(std::move(call));
-            return send();
+            return send_soon();
         }
         call->fail({ErrorCode::overloaded,
                     fmt::format("more than {} operations wait for the checkpoint store",
@@ -84,6 +84,17 @@ public:
     }
 
 private:
+    // After the running task: what it calls together travels together.
+    void send_soon() {
+        if (is_running_ || std::exchange(is_sending_soon_, true)) return;
+        loop_.post([weak = std::weak_ptr<CallQueue*>(alive_)] {
+            const auto queue = weak.lock();
+            if (!queue) return;
+            (*queue)->is_sending_soon_ = false;
+            (*queue)->send();
+        });
+    }
+
     // One batch at a time is with the runner; what comes meanwhile makes the next one.
     void send() {
         if (is_running_ || waiting_.empty()) return;
@@ -107,7 +118,7 @@ private:
 
     void receive(const Calls& calls) {
         is_running_ = false;
-        send();
+        send();  // what came meanwhile, before the answers bring more
         const std::weak_ptr<CallQueue*> weak = alive_;
         for (const auto& call : calls) {
             call->answer();
@@ -139,6 +150,7 @@ private:
     const Duration watch_period_;
     Calls waiting_;
     bool is_running_ = false;  // a batch is with the runner
+    bool is_sending_soon_ = false;
     std::function<void()> changed_;
     bool is_polling_ = false;  // a poll is with the runner, or its timer is set
     io::TimerId timer_{};

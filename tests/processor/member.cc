@@ -1,14 +1,17 @@
 // A processor for tests, in a process of its own: member HUB STORE ID [DELIVERY]. Ends on
 // SIGTERM.
 // Without the last argument it writes one line for each event that it has handled: "partition
-// sequence". With it, it writes them into the tables of exactly_once_sink.h, in the store's file:
+// sequence". With it, it writes them into the tables of exactly_once_sink.h, in the store itself:
 // "exactly-once" through the sink it is given, "at-least-once" through a connection of its own.
 #include <cstdio>
 #include <string_view>
 
 #include <unistd.h>
 
+#include <poll.h>
+
 #include "processor/exactly_once_sink.h"
+#include "processor/postgres_sink.h"
 #include <evenkeel/processor.h>
 
 namespace {
@@ -43,7 +46,15 @@ int main(int count, char** arguments) {
     options.retry.attempts_max = 1000;  // a store that is away is not the event's fault
     options.on_error = [](const evenkeel::Failure&) {};  // nobody reads what it would print
     auto processor = evenkeel::Processor::open(options);
+    for (int i = 0; i < 100 && !processor.ok() && evenkeel::is_retriable(processor.error()); ++i) {
+        poll(nullptr, 0, 100);  // its store may be away as well
+        processor = evenkeel::Processor::open(options);
+    }
     return evenkeel::run(processor, [&](evenkeel::Partition& partition, evenkeel::Events batch) {
+        if (is_exact && options.store.starts_with("postgresql:")) {
+            return evenkeel::test::write_to_postgres(static_cast<PGconn*>(partition.sink()),
+                                                     partition, batch, options.id);
+        }
         if (is_exact) {
             return evenkeel::test::write_to_sink(static_cast<sqlite3*>(partition.sink()), partition,
                                                  batch, options.id);
