@@ -119,7 +119,7 @@ void BlobService::list(std::string prefix, std::size_t count_max,
     next_page(std::make_shared<Listing>(Listing{std::move(prefix), count_max, std::move(done)}));
 }
 
-void BlobService::next_page(std::shared_ptr<Listing> listing) {
+void BlobService::next_page(const std::shared_ptr<Listing>& listing) {
     const std::size_t left = listing->count_max - listing->found.size();
     auto request =
         blob_list_request(listing->prefix, std::min(options_.page_items, left), listing->marker);

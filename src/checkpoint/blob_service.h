@@ -88,7 +88,7 @@ private:
     void send(std::shared_ptr<Asked> asked);
     void receive(const std::shared_ptr<Asked>& asked, Result<http::Fetched> fetched);
     void try_again(const std::shared_ptr<Asked>& asked, Error why);
-    void next_page(std::shared_ptr<Listing> listing);
+    void next_page(const std::shared_ptr<Listing>& listing);
     // An answer, or the error that it is to every caller.
     Result<BlobAnswer> judge(BlobAnswer answer) const;
 

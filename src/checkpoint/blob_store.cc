@@ -61,8 +61,8 @@ struct BlobStore::State {
 
     // Sends a write with a condition, and finds out about refusals that may be our own success.
     void write(BlobRequest request, std::string what, Answer<std::string> done);
-    void put(const std::string& name, Metadata fields, const std::string& version, std::string what,
-             Answer<std::string> done);
+    void put(const std::string& name, const Metadata& fields, const std::string& version,
+             std::string what, Answer<std::string> done);
     void remove(const std::string& name, std::string_view version, std::string what, Answer<> done);
     void write_next(const std::shared_ptr<Batch>& batch, PartitionId partition);
     void write_ownership(const Ownership& ownership, Answer<std::string> done);
@@ -226,8 +226,8 @@ void BlobStore::State::write(BlobRequest request, std::string what, Answer<std::
         });
 }
 
-void BlobStore::State::put(const std::string& name, Metadata fields, const std::string& version,
-                           std::string what, Answer<std::string> done) {
+void BlobStore::State::put(const std::string& name, const Metadata& fields,
+                           const std::string& version, std::string what, Answer<std::string> done) {
     BlobContent content = pack(fields);
     content.metadata.emplace_back(nonce_key, a_nonce());
     write({.method = "PUT",

@@ -35,6 +35,10 @@ bool Coordinator::hangs_on_reader(PartitionId partition) const {
     return core_->hangs_on_reader(partition);
 }
 
+bool Coordinator::is_shared(PartitionId partition) const {
+    return core_->is_shared(partition);
+}
+
 void Coordinator::on_fenced(PartitionId partition) {
     core_->on_fenced(partition);
 }
@@ -197,6 +201,12 @@ bool Coordinator::Core::hangs_on_reader(PartitionId partition) const {
 // for dead may have taken the partition, or be about to.
 bool Coordinator::Core::is_covered(const Holding& holding, Instant now) const {
     return heartbeat_.lease().covers(holding.renewed, now);
+}
+
+// One that was cut may face a reader of ours from before the others came: then its epoch is needed.
+bool Coordinator::Core::is_shared(PartitionId partition) const {
+    const Holding* holding = holdings_.find(partition);
+    return has_foreign_ && (holding == nullptr || holding->fences == 0);
 }
 
 void Coordinator::Core::on_fenced(PartitionId partition) {

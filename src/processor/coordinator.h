@@ -96,6 +96,7 @@ public:
     void set_partitions(std::uint32_t partitions);
 
     bool may_act(PartitionId partition) const override;
+    bool is_shared(PartitionId partition) const override;
     bool hangs_on_reader(PartitionId partition) const override;
     void on_fenced(PartitionId partition) override;
 

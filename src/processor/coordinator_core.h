@@ -28,6 +28,7 @@ public:
     void start(std::uint32_t partitions, Callback<void(Result<>)> started);
     void set_partitions(std::uint32_t partitions);
     bool may_act(PartitionId partition) const;
+    bool is_shared(PartitionId partition) const;
     bool hangs_on_reader(PartitionId partition) const;
     bool is_covered(const Holding& holding, Instant now) const;
     void on_fenced(PartitionId partition);

@@ -242,6 +242,27 @@ TEST(PumpStore, says_when_the_last_checkpoint_was_not_stored_in_time) {
     EXPECT_EQ(rig.stored().sequence.value, -1);
 }
 
+TEST(PumpSource, is_read_at_owner_level_0_where_other_sdks_take_part) {
+    for (const bool is_with_others : {false, true}) {
+        PumpRig rig;
+        rig.permit.is_with_others = is_with_others;
+        rig.append(10);
+        rig.open(0, 7);
+        ASSERT_TRUE(rig.run_until_handled(9));
+
+        std::optional<bool> is_let_in;
+        std::unique_ptr<source::Reader> other;
+        source::SimSource elsewhere(rig.hub, rig.loop);
+        elsewhere.open({0}, Position::earliest(), {.epoch = Epoch{0}}, [&](auto reader) {
+            is_let_in = reader.ok();
+            if (reader.ok()) other = std::move(*reader);
+        });
+        ASSERT_TRUE(rig.run_until([&] { return is_let_in.has_value(); }));
+
+        EXPECT_EQ(*is_let_in, is_with_others) << "an official processor takes over at level 0";
+    }
+}
+
 TEST(PumpStore, stops_at_once_when_a_newer_owner_has_sealed_the_checkpoint) {
     PumpRig rig;
     rig.append(10);

@@ -68,9 +68,11 @@ class FakePermit final : public Permit {
 public:
     bool may_act(PartitionId) const override { return is_there; }
     bool hangs_on_reader(PartitionId) const override { return is_by_reader; }
+    bool is_shared(PartitionId) const override { return is_with_others; }
     void on_fenced(PartitionId partition) override { fenced.insert(partition.value); }
     bool is_there = true;
     bool is_by_reader = false;
+    bool is_with_others = false;
     std::set<std::uint32_t> fenced;
 };
 

@@ -115,7 +115,9 @@ void Pump::attach() {
         last_read_ = last_taken_ = -1;
     }
     source::ReadOptions options;
-    if (place_.source.is_exclusive()) options.epoch = epoch_;
+    if (place_.source.is_exclusive()) {
+        options.epoch = place_.permit.is_shared(partition_) ? Epoch{0} : epoch_;
+    }
     options.name = options_.id;
     options.prefetch_events = options_.prefetch_events;
     options.prefetch_bytes = options_.prefetch_bytes;

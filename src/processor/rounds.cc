@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/log.h"
 #include "processor/canary.h"
 #include "processor/coordinator_core.h"
 #include "processor/view.h"
@@ -148,8 +149,13 @@ void Coordinator::Core::decide() {
     unowned_ = static_cast<std::uint32_t>(
         std::count_if(view_.partitions.begin(), view_.partitions.end(),
                       [](const ViewPartition& partition) { return partition.owner == nobody; }));
-    has_foreign_ = std::any_of(view_.members.begin(), view_.members.end(),
-                               [](const ViewMember& member) { return member.is_foreign; });
+    const bool had_foreign = std::exchange(
+        has_foreign_, std::any_of(view_.members.begin(), view_.members.end(),
+                                  [](const ViewMember& member) { return member.is_foreign; }));
+    if (has_foreign_ && !had_foreign) {
+        trace(TraceLevel::info,
+              "processors of another SDK share this group: read at owner level 0, as they do");
+    }
 
     begin_offers(now);
     hand_overs_.advance();
@@ -278,7 +284,9 @@ std::optional<Coordinator::Core::Write> Coordinator::Core::renewal(const Holding
         write.entry.since_ms = loop_.clock().wall().milliseconds;
         return write;
     }
-    bool is_due = now - holding.renewed >= timing_.foreign_expiry / 3;
+    const Duration renewal = timing_.foreign_expiry / 3;
+    bool is_due = now - holding.renewed >=
+                  (has_foreign_ ? std::min(renewal, timing_.foreign_renewal) : renewal);
     // After a lapse that the reader has survived.
     if (heartbeat_.lease().is_valid(now) && !is_covered(holding, now)) is_due = true;
     if (options_.load) {

@@ -35,6 +35,8 @@ Timing fast_timing() {
     timing.poll_fast = milliseconds(200);
     timing.dead = milliseconds(3000);
     timing.lease = milliseconds(2550);
+    // One missed renewal of the slowest SDK: Python's come every 30 s, and up to a fifth later.
+    timing.foreign_expiry = std::chrono::seconds(75);
     timing.request_max = milliseconds(5000);
     return timing;
 }

@@ -27,6 +27,8 @@ struct Timing {
     Duration ramp{std::chrono::milliseconds(1000)};  // a newcomer takes free partitions gradually
     // Official members are judged by the age of their entries; ours are renewed thrice in it.
     Duration foreign_expiry{std::chrono::seconds(120)};
+    // While such members are there: the shortest of their expiries is 30 s (.NET before 5.7).
+    Duration foreign_renewal{std::chrono::seconds(10)};
     Duration leave_max{std::chrono::seconds(20)};       // hand everything over within this
     Duration request_max{std::chrono::seconds(10)};     // then the store counts as not answering
     Duration restart_memory{std::chrono::minutes(10)};  // a crash counts against its id for so long

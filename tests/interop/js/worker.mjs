@@ -5,9 +5,10 @@ import { ContainerClient } from "@azure/storage-blob";
 
 const [connectionString, storage, container] = process.argv.slice(2);
 const store = new BlobCheckpointStore(new ContainerClient(storage, container));
-const client = new EventHubConsumerClient("$Default", connectionString, "eh1", store, {
+const { EVENT_HUB = "eh1", BALANCE_MS = "500", EXPIRY_MS = "5000" } = process.env;
+const client = new EventHubConsumerClient("$Default", connectionString, EVENT_HUB, store, {
   loadBalancingOptions: {
-    strategy: "greedy", updateIntervalInMs: 500, partitionOwnershipExpirationIntervalInMs: 5000,
+    strategy: "greedy", updateIntervalInMs: Number(BALANCE_MS), partitionOwnershipExpirationIntervalInMs: Number(EXPIRY_MS),
   },
 });
 client.subscribe({

@@ -3,12 +3,15 @@ line by line, which partitions it has, what it handled and what it checkpointed.
 
 import asyncio
 import json
+import os
 import signal
 import sys
 import threading
 
 LOCK = threading.Lock()
-BALANCING = {"load_balancing_interval": 0.5, "partition_ownership_expiration_interval": 5,
+EVENT_HUB = os.environ.get("EVENT_HUB", "eh1")
+BALANCING = {"load_balancing_interval": int(os.environ.get("BALANCE_MS", "500")) / 1000,
+             "partition_ownership_expiration_interval": int(os.environ.get("EXPIRY_MS", "5000")) / 1000,
              "load_balancing_strategy": "greedy"}
 RECEIVING = {"starting_position": "-1", "max_batch_size": 20, "max_wait_time": 1}
 
@@ -16,6 +19,22 @@ RECEIVING = {"starting_position": "-1", "max_batch_size": 20, "max_wait_time": 1
 def tell(**what):
     with LOCK:
         print(json.dumps(what), flush=True)
+
+
+def without_port(store):
+    """The SDK keeps the emulator's port in the namespace; the other SDKs, and Azure, have none there."""
+    if os.environ.get("NAMESPACE"):
+        name = os.environ["NAMESPACE"]
+        for method in ("list_ownership", "list_checkpoints"):
+            def listed(_namespace, *rest, real=getattr(store, method), **more):
+                return real(name, *rest, **more)
+            setattr(store, method, listed)
+        real_claim, real_update = store.claim_ownership, store.update_checkpoint
+        store.claim_ownership = lambda wanted, **more: real_claim(
+            [dict(each, fully_qualified_namespace=name) for each in wanted], **more)
+        store.update_checkpoint = lambda checkpoint, **more: real_update(
+            dict(checkpoint, fully_qualified_namespace=name), **more)
+    return store
 
 
 def handled(context, batch):
@@ -37,8 +56,9 @@ def run_threads(connection_string, storage, container):
             checkpointed(context, batch)
 
     client = EventHubConsumerClient.from_connection_string(
-        connection_string, consumer_group="$Default", eventhub_name="eh1",
-        checkpoint_store=BlobCheckpointStore.from_connection_string(storage, container), **BALANCING)
+        connection_string, consumer_group="$Default", eventhub_name=EVENT_HUB,
+        checkpoint_store=without_port(BlobCheckpointStore.from_connection_string(storage, container)),
+        **BALANCING)
     # Closing takes locks that the interrupted thread may hold: another thread does it.
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=client.close).start())
     client.receive_batch(
@@ -69,7 +89,8 @@ async def run_tasks(connection_string, storage, container):
 
     store = BlobCheckpointStore.from_connection_string(storage, container)
     client = EventHubConsumerClient.from_connection_string(
-        connection_string, consumer_group="$Default", eventhub_name="eh1", checkpoint_store=store, **BALANCING)
+        connection_string, consumer_group="$Default", eventhub_name=EVENT_HUB, checkpoint_store=without_port(store),
+        **BALANCING)
     closing = asyncio.Event()
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, closing.set)
     async with store, client:
