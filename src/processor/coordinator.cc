@@ -39,6 +39,10 @@ bool Coordinator::is_shared(PartitionId partition) const {
     return core_->is_shared(partition);
 }
 
+LeaseTerm Coordinator::term(PartitionId partition) const {
+    return core_->term(partition);
+}
+
 void Coordinator::on_fenced(PartitionId partition) {
     core_->on_fenced(partition);
 }
@@ -195,6 +199,11 @@ bool Coordinator::Core::hangs_on_reader(PartitionId partition) const {
     if (!options_.exclusive_source) return false;
     const Holding* holding = holdings_.find(partition);
     return holding == nullptr || !is_covered(*holding, loop_.clock().now());
+}
+
+// Without a lease it is the broker who keeps others away.
+LeaseTerm Coordinator::Core::term(PartitionId partition) const {
+    return hangs_on_reader(partition) ? LeaseTerm() : heartbeat_.lease().term();
 }
 
 // A lease that came back covers only what was written under it: before that, somebody who took us

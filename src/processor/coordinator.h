@@ -98,6 +98,7 @@ public:
     bool may_act(PartitionId partition) const override;
     bool is_shared(PartitionId partition) const override;
     bool hangs_on_reader(PartitionId partition) const override;
+    LeaseTerm term(PartitionId partition) const override;
     void on_fenced(PartitionId partition) override;
 
     // Hands everything over, or releases it if nobody else is there, and removes our entry; at most

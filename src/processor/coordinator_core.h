@@ -30,6 +30,7 @@ public:
     bool may_act(PartitionId partition) const;
     bool is_shared(PartitionId partition) const;
     bool hangs_on_reader(PartitionId partition) const;
+    LeaseTerm term(PartitionId partition) const;
     bool is_covered(const Holding& holding, Instant now) const;
     void on_fenced(PartitionId partition);
     void leave(Task done);

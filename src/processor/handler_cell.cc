@@ -33,17 +33,29 @@ void HandlerCell::open(Pump& pump, const HandlerFactory& factory) {
     is_open_ = true;
 }
 
-void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt) {
+void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
     batch_ = std::move(batch);
     attempt_ = attempt;
-    post([this, events] { return handler_->on_events(*this, events); });
+    term_ = std::move(term);
+    post([this, events]() -> Result<> {
+        if (is_late()) return {};
+        return handler_->on_events(*this, events);
+    });
+}
+
+// The worker may have waited for its turn, and the process may have stood still.
+bool HandlerCell::is_late() {
+    was_late_ = term_.is_over(loop_.clock().now());
+    return was_late_;
 }
 
 void HandlerCell::run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
-                         EventBatch batch, Events events, std::uint32_t attempt) {
+                         EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
     batch_ = std::move(batch);
     attempt_ = attempt;
+    term_ = std::move(term);
     post([this, &transactions, done, events]() -> Result<> {
+        if (is_late()) return {};
         auto transaction = transactions.begin(partition_);
         if (!transaction.ok()) {
             store_error_ = transaction.error();

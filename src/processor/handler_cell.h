@@ -23,6 +23,7 @@
 #include "base/task.h"
 #include "checkpoint/transaction.h"
 #include "io/loop.h"
+#include "processor/lease.h"
 #include <evenkeel/hub.h>
 #include <evenkeel/processor.h>
 
@@ -53,11 +54,14 @@ public:
 
     // Makes the handler and opens it.
     void open(Pump& pump, const HandlerFactory& factory);
-    // The events are views of `batch`.
-    void run(EventBatch batch, Events events, std::uint32_t attempt);
+    // The events are views of `batch`. The handler is not called if the term is over before its
+    // turn has come; was_late() says so then.
+    void run(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term);
     // The same in a transaction, which commits `done` with what the handler wrote (exactly once).
     void run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
-                EventBatch batch, Events events, std::uint32_t attempt);
+                EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term);
+    // Of the last run, once it has ended.
+    bool was_late() const { return was_late_; }
     // Why the transaction of the last run did not begin or end; the handler is not to blame.
     std::optional<Error> take_store_error() { return std::exchange(store_error_, std::nullopt); }
     void close(Closed reason);
@@ -88,6 +92,7 @@ private:
     void post(Callback<Result<>()> call);
     void ended(Result<> result);
     void tell(Callback<void(Pump&)> what);
+    bool is_late();
     void close_abandoned();
 
     io::Loop& loop_;
@@ -100,6 +105,8 @@ private:
     std::unique_ptr<PartitionHandler> handler_;
     EventBatch batch_;
     std::optional<Error> store_error_;
+    LeaseTerm term_;
+    bool was_late_ = false;
 
     bool is_busy_ = false;
     bool is_open_ = false;

@@ -6,6 +6,7 @@
 
 #include "base/ids.h"
 #include "base/task.h"
+#include "processor/lease.h"
 
 namespace evenkeel::processor {
 
@@ -45,6 +46,9 @@ public:
     // broker keeps others away. Then a handler is called only while the broker has our reader:
     // without one nobody would tell us that another has come.
     virtual bool hangs_on_reader(PartitionId) const { return false; }
+    // Asked together with may_act(): how long that answer holds. It is looked at again just before
+    // the handler is called, which may be much later than the answer.
+    virtual LeaseTerm term(PartitionId) const { return {}; }
     // The broker cut the reader for another one, or the store refused a checkpoint as fenced: the
     // coordinator answers with close(lost), and finds out who has it.
     virtual void on_fenced(PartitionId partition) = 0;

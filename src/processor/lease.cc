@@ -12,8 +12,10 @@ Lease::Change Lease::renewed(Instant sent, Instant now) {
     EK_CHECK(!valid_ || now < until_ || canary_no_fence, "renewed before check()");
     // Answers may overtake each other; the latest sending counts.
     until_ = std::max(until_, from + length_);
+    if (valid_) term_end_->store(until_.nanoseconds);
     if (now >= until_ || valid_) return check(now);
     valid_ = true;
+    term_end_ = std::make_shared<LeaseTerm::End>(until_.nanoseconds);
     since_ = now;
     return Change::gained;
 }
@@ -26,6 +28,7 @@ Lease::Change Lease::check(Instant now) {
 Lease::Change Lease::end() {
     const bool was_valid = valid_;
     valid_ = false;
+    if (was_valid) term_end_->store(0);
     return was_valid ? Change::lapsed : Change::none;
 }
 

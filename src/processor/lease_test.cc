@@ -33,6 +33,23 @@ TEST(Lease, an_answer_that_comes_late_revives_nothing) {
     EXPECT_FALSE(lease.is_valid(start + 8s));
 }
 
+TEST(Lease, a_term_lasts_as_long_as_the_lease_is_renewed_without_a_break) {
+    Lease lease(5s);
+    lease.renewed(start, start);
+    const LeaseTerm term = lease.term();
+    EXPECT_FALSE(term.is_over(start + 4s));
+    EXPECT_TRUE(term.is_over(start + 5s));
+
+    lease.renewed(start + 3s, start + 4s);
+    EXPECT_FALSE(term.is_over(start + 7s)) << "it was renewed";
+
+    EXPECT_EQ(lease.check(start + 8s), Change::lapsed);
+    lease.renewed(start + 9s, start + 9s);
+    EXPECT_TRUE(term.is_over(start + 10s)) << "another may have come in between";
+    EXPECT_FALSE(lease.term().is_over(start + 10s));
+    EXPECT_FALSE(LeaseTerm().is_over(start + 10s));
+}
+
 // Trap 2: what was asked for before the lapse does not count.
 TEST(Lease, does_not_cover_what_was_asked_for_before_it_broke) {
     Lease lease(5s);

@@ -205,7 +205,8 @@ void Pump::handle() {
     if (options_.delivery == Delivery::exactly_once && !is_tick_) {
         run_in_transaction();
     } else {
-        cell_->run(std::move(batch_), left_.first(tried_), event_failures_);
+        cell_->run(std::move(batch_), left_.first(tried_), event_failures_,
+                   place_.permit.term(partition_));
     }
     watch_handler();
 }
@@ -222,7 +223,7 @@ void Pump::run_in_transaction() {
     done.enqueued_ms = last.enqueued_time_ms;
     EK_CHECK(place_.store.transactions() != nullptr, "exactly once needs transactions");
     cell_->run_in(*place_.store.transactions(), done, std::move(batch_), left_.first(tried_),
-                  event_failures_);
+                  event_failures_, place_.permit.term(partition_));
 }
 
 // It may have been stored all the same: only the store knows, so we begin from what it says.
@@ -270,6 +271,7 @@ void Pump::on_ended(Result<> result) {
         left_ = {};
         return closing_ ? drained() : void();
     }
+    if (cell_->was_late()) return not_begun();
     if (const auto error = cell_->take_store_error()) return not_committed(*error);
     if (!result.ok()) return failed(result.error());
     if (options_.delivery == Delivery::exactly_once && !is_tick_) {
@@ -277,6 +279,13 @@ void Pump::on_ended(Result<> result) {
         checkpoints_.note_stored(mark_of(last));
     }
     handled(tried_);
+}
+
+// The lease ended while the call waited for its turn. Asks for the permit again.
+void Pump::not_begun() {
+    if (closing_) return drained();
+    if (seek_) return apply_seek();
+    handle();
 }
 
 // The first `count` of those left are done with; goes on with the others.

@@ -108,6 +108,7 @@ private:
     void handle();
     void run_in_transaction();
     void not_committed(const Error& error);
+    void not_begun();
     void watch_handler();
     void handled(std::size_t count);
     void failed(const Error& error);

@@ -457,6 +457,36 @@ TEST(PumpFence, without_a_lease_it_handles_only_while_the_broker_has_its_reader)
     EXPECT_EQ(rig.sequences(), up_to(19));
 }
 
+TEST(PumpFence, a_call_whose_lease_ends_while_it_waits_for_a_worker_does_not_begin) {
+    for (const auto delivery : {Delivery::at_least_once, Delivery::at_most_once}) {
+        PumpRig rig;
+        rig.options.delivery = delivery;
+        rig.options.batch_events_max = 2;
+        Lease& lease = rig.permit.lease.emplace(seconds(3600));
+        const auto renew = [&] {
+            const Instant now = rig.scheduler.clock().now();
+            lease.renewed(now, now);
+            rig.permit.is_there = true;
+        };
+        int terms = 0;
+        rig.permit.on_term = [&] {
+            if (++terms != 3) return;
+            lease.end();
+            rig.permit.is_there = false;
+        };
+        renew();
+        rig.append(10);
+        rig.open();
+
+        rig.run_for(seconds(30));
+        EXPECT_EQ(rig.sequences(), up_to(3)) << "the third call has not begun";
+
+        renew();
+        EXPECT_TRUE(rig.run_until_handled(9));
+        EXPECT_EQ(rig.sequences(), up_to(9));
+    }
+}
+
 TEST(PumpClose, says_so_if_the_partition_is_lost_before_its_last_checkpoint_is_stored) {
     PumpRig rig;
     rig.options.checkpoints = {.every_events = 1000, .every = seconds(100)};

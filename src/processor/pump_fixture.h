@@ -8,6 +8,7 @@
 #include <functional>
 #include <map>
 #include <memory>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -70,6 +71,13 @@ public:
     bool hangs_on_reader(PartitionId) const override { return is_by_reader; }
     bool is_shared(PartitionId) const override { return is_with_others; }
     void on_fenced(PartitionId partition) override { fenced.insert(partition.value); }
+    LeaseTerm term(PartitionId) const override {
+        LeaseTerm given = lease ? lease->term() : LeaseTerm();
+        if (on_term) on_term();
+        return given;
+    }
+    std::optional<Lease> lease;
+    std::function<void()> on_term;
     bool is_there = true;
     bool is_by_reader = false;
     bool is_with_others = false;
