@@ -1,5 +1,6 @@
 #include "checkpoint/postgres_transaction.h"
 
+#include <atomic>
 #include <chrono>
 
 #include "checkpoint/postgres_fixture.h"
@@ -195,8 +196,9 @@ TEST_F(PostgresSink, a_commit_whose_answer_is_lost_tells_the_truth_however_it_is
         // If this fails, so does the commit.
         run(**transaction, "INSERT INTO totals VALUES ('" + std::to_string(i) + "')");
         saboteur.post([&, i] {
-            for (int spin = 0; spin < i * 20'000; ++spin)
-                std::atomic_thread_fence(std::memory_order_seq_cst);
+            std::atomic<int> turns = 0;
+            while (turns.fetch_add(1) < i * 20'000) {
+            }
             proxy->cut();
         });
         const auto result = (*transaction)->commit(at(i, 1));

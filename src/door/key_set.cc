@@ -18,7 +18,7 @@ Result<Place> place_of(std::string_view text) {
     const auto mark = text.find('?');
     Place place;
     EK_TRY_ASSIGN(place.url, http::url_of(text.substr(0, mark)));
-    if (place.url.path.empty() || text.substr(0, mark).ends_with('/')) place.rest = "/";
+    if (place.url.path.empty() || text.substr(0, mark).ends_with('/')) place.rest.push_back('/');
     if (mark != std::string_view::npos) place.rest += text.substr(mark);
     const bool odd = std::any_of(place.rest.begin(), place.rest.end(),
                                  [](char c) { return c <= ' ' || c > '~' || c == '#'; });
