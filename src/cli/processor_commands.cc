@@ -49,6 +49,46 @@ void add_remote(CLI::App& command, RemoteOptions& options) {
         ->capture_default_str();
 }
 
+void add_membership(CLI::App& command, ProcessOptions& options) {
+    command.add_option("--group", options.group, "Consumer group")->capture_default_str();
+    command.add_option("--store", options.store, "Where instances meet and progress is kept")
+        ->envname("EVENKEEL_STORE")
+        ->capture_default_str();
+    command.add_option("--id", options.id, "Name of this instance; made up without it");
+    command.add_option("--profile", options.profile, "How fast the dead are replaced")
+        ->check(CLI::IsMember({"standard", "fast"}))
+        ->capture_default_str();
+    command
+        .add_option("--strategy", options.strategy,
+                    "How a newcomer takes what is free: in steps, "
+                    "or all it is due at once")
+        ->check(CLI::IsMember({"balanced", "greedy"}))
+        ->capture_default_str();
+    command.add_flag("--by-load", options.by_load,
+                     "Share by events a second; the same for all instances of a group");
+    command
+        .add_option("--delivery", options.delivery,
+                    "What a crash may do to an event; the default is at-least-once, and "
+                    "exactly-once with --into")
+        ->check(CLI::IsMember({"at-least-once", "at-most-once", "exactly-once"}));
+    command.add_option("--from", options.from, "Where to begin without a checkpoint; see 'read'")
+        ->capture_default_str();
+}
+
+void add_failures(CLI::App& command, ProcessOptions& options) {
+    command.add_option("--attempts", options.attempts, "How often a failing event is tried")
+        ->check(CLI::Range(1, 1'000'000))
+        ->capture_default_str();
+    command.add_option("--poison", options.poison, "What becomes of it after that")
+        ->check(CLI::IsMember({"dead-letter", "skip", "park", "stop"}))
+        ->capture_default_str();
+    command
+        .add_option("--dead-letter", options.dead_letter,
+                    "Where dead letters go: an event hub, or store")
+        ->type_name("HUB")
+        ->capture_default_str();
+}
+
 void add_process(CLI::App& app, ExitCode& exit) {
     auto given = std::make_shared<ProcessOptions>();
     auto ack = std::make_shared<std::string>("exit");
@@ -60,29 +100,7 @@ void add_process(CLI::App& app, ExitCode& exit) {
     command->footer(process_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     add_remote(*command, options.remote);
-    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command->add_option("--store", options.store, "Where instances meet and progress is kept")
-        ->envname("EVENKEEL_STORE")
-        ->capture_default_str();
-    command->add_option("--id", options.id, "Name of this instance; made up without it");
-    command->add_option("--profile", options.profile, "How fast the dead are replaced")
-        ->check(CLI::IsMember({"standard", "fast"}))
-        ->capture_default_str();
-    command
-        ->add_option("--strategy", options.strategy,
-                     "How a newcomer takes what is free: in steps, "
-                     "or all it is due at once")
-        ->check(CLI::IsMember({"balanced", "greedy"}))
-        ->capture_default_str();
-    command->add_flag("--by-load", options.by_load,
-                      "Share by events a second; the same for all instances of a group");
-    command
-        ->add_option("--delivery", options.delivery,
-                     "What a crash may do to an event; the default is at-least-once, and "
-                     "exactly-once with --into")
-        ->check(CLI::IsMember({"at-least-once", "at-most-once", "exactly-once"}));
-    command->add_option("--from", options.from, "Where to begin without a checkpoint; see 'read'")
-        ->capture_default_str();
+    add_membership(*command, options);
     auto* exec =
         command->add_option("--exec", options.command, "Hand events to this shell command");
     command->add_option("--ack", *ack, "The command says 'done' by its exit code, or by lines")
@@ -117,17 +135,7 @@ void add_process(CLI::App& app, ExitCode& exit) {
             return parse_duration(text) ? std::string()
                                         : "'" + text + "' is not a time such as 500ms or 30s";
         });
-    command->add_option("--attempts", options.attempts, "How often a failing event is tried")
-        ->check(CLI::Range(1, 1'000'000))
-        ->capture_default_str();
-    command->add_option("--poison", options.poison, "What becomes of it after that")
-        ->check(CLI::IsMember({"dead-letter", "skip", "park", "stop"}))
-        ->capture_default_str();
-    command
-        ->add_option("--dead-letter", options.dead_letter,
-                     "Where dead letters go: an event hub, or store")
-        ->type_name("HUB")
-        ->capture_default_str();
+    add_failures(*command, options);
     // For `evenkeel demo`; not for people, so not shown.
     command->add_option("--demo-run", options.demo_run)->group("");
     command->add_option("--demo-producers", options.demo_producers)->group("");
