@@ -153,8 +153,10 @@ public:
             });
             return;
         }
-        hub_loop_.post([this, half = half_, wait, alive = std::weak_ptr<bool>(alive_)]() mutable {
-            half->read(wait, [this, &loop = loop_,
+        // On the hub's loop we may be gone already; only `alive`, on ours, can tell.
+        hub_loop_.post([this, &loop = loop_, half = half_, wait,
+                        alive = std::weak_ptr<bool>(alive_)]() mutable {
+            half->read(wait, [this, &loop,
                               alive = std::move(alive)](Result<commitlog::Slice> slice) mutable {
                 loop.post([this, alive = std::move(alive), slice = std::move(slice)]() mutable {
                     if (!alive.expired()) arrive(std::move(slice));
