@@ -308,6 +308,32 @@ void add_bench_processor(CLI::App& bench, Commands& commands) {
     child->callback([&commands] { commands.exit = bench_member_child(commands.bench_member); });
 }
 
+void add_bench_amqp(CLI::App& bench, Commands& commands) {
+    auto* amqp = bench.add_subcommand(
+        "amqp", "The hub by AMQP against a bare socket and against its own log");
+    add_output(*amqp, commands);
+    amqp->add_option("--data", commands.bench_amqp.data, "Make the temporary folder in this one")
+        ->type_name("DIR");
+    amqp->add_option("--seconds", commands.bench_amqp.seconds, "Length of one round")
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    amqp->add_option("--rounds", commands.bench_amqp.rounds, "Rounds, of which the median counts")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+    amqp->add_option("--connections", commands.bench_amqp.connections, "Idle connections")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    amqp->add_option("--slow-links", commands.bench_amqp.slow_links, "Consumers that never read")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    amqp->add_option("--only", commands.bench_amqp.only, "Only lines whose name contains this");
+    amqp->footer(bench_examples);
+    amqp->callback([&commands] {
+        commands.bench_amqp.json = commands.bench_output == "json";
+        commands.exit = bench_amqp(commands.bench_amqp);
+    });
+}
+
 void add_bench(CLI::App& app, Commands& commands) {
     auto* bench = app.add_subcommand("bench", "Measure this build on this machine");
     bench->require_subcommand(1);
@@ -331,29 +357,7 @@ void add_bench(CLI::App& app, Commands& commands) {
         commands.exit = bench_log(commands.bench_log);
     });
 
-    auto* amqp = bench->add_subcommand(
-        "amqp", "The hub by AMQP against a bare socket and against its own log");
-    add_output(*amqp, commands);
-    amqp->add_option("--data", commands.bench_amqp.data, "Make the temporary folder in this one")
-        ->type_name("DIR");
-    amqp->add_option("--seconds", commands.bench_amqp.seconds, "Length of one round")
-        ->check(CLI::Range(0.1, 600.0))
-        ->capture_default_str();
-    amqp->add_option("--rounds", commands.bench_amqp.rounds, "Rounds, of which the median counts")
-        ->check(CLI::Range(1, 100))
-        ->capture_default_str();
-    amqp->add_option("--connections", commands.bench_amqp.connections, "Idle connections")
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
-    amqp->add_option("--slow-links", commands.bench_amqp.slow_links, "Consumers that never read")
-        ->check(CLI::Range(1, 10'000))
-        ->capture_default_str();
-    amqp->add_option("--only", commands.bench_amqp.only, "Only lines whose name contains this");
-    amqp->footer(bench_examples);
-    amqp->callback([&commands] {
-        commands.bench_amqp.json = commands.bench_output == "json";
-        commands.exit = bench_amqp(commands.bench_amqp);
-    });
+    add_bench_amqp(*bench, commands);
 
     auto* restart = bench->add_subcommand(
         "restart", "Time to be ready again after SIGKILL, and what an idle hub takes");
