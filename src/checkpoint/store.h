@@ -8,9 +8,9 @@
 //
 // Contract, tested by checkpoint/store_contract.h for every store
 //   S1  A write of a member, an ownership or a record succeeds only on the very version it names
-//   ("" = there
-//       is none yet); else `conflict`. Every successful write makes a new version, also one that
-//       changes nothing else. Versions of one entry never repeat.
+//       ("" = there is none yet); else `conflict`.
+//       Every successful write makes a new version, also one that changes nothing else. Versions of
+//       one entry never repeat.
 //   S2  A listing shows every write that was answered before it was asked for.
 //   S3  A checkpoint's epoch never falls: seal() and write_checkpoint() with a lower one are
 //       `fenced`, by the store's own operation and not by looking first.

@@ -343,11 +343,7 @@ ExitCode bench_amqp(const BenchAmqpOptions& options) {
     const auto result = bench.run();
     if (interrupt.wait(Duration(0))) return ExitCode::interrupted;
     if (!result.ok()) return fail("the benchmark did not come to its end", result.error());
-    if (options.json) {
-        fmt::print("{}", to_json(bench.lines));
-    } else {
-        print_table(bench.lines);
-    }
+    show(bench.lines, options.json);
     return ExitCode::done;
 }
 

@@ -388,11 +388,7 @@ ExitCode bench_log(const BenchLogOptions& options) {
     }
     LogBench bench(options, (*folder)->path(), interrupt);
     const auto result = bench.run();
-    if (options.json) {
-        fmt::print("{}", to_json(bench.lines));
-    } else {
-        print_table(bench.lines);
-    }
+    show(bench.lines, options.json);
     if (interrupt.requested()) return ExitCode::interrupted;
     if (!result.ok()) {
         return fail("the benchmark did not come to its end", result.error(),

@@ -41,6 +41,8 @@ double quantile(std::vector<double> values, double part) {
     return values[static_cast<std::size_t>(at)];
 }
 
+namespace {
+
 void print_table(const std::vector<BenchLine>& lines) {
     const Terminal terminal = terminal_of(stdout);
     Table table({"BENCHMARK", "EVENTS/s", "LIMIT/s", "RATIO", "GOAL", "MET"});
@@ -58,6 +60,8 @@ void print_table(const std::vector<BenchLine>& lines) {
     for (const auto& line : lines) fmt::print("  {}: {}\n", line.name, details(line));
 }
 
+}  // namespace
+
 std::string to_json(const std::vector<BenchLine>& lines) {
     std::string text = "[";
     for (const auto& line : lines) {
@@ -73,6 +77,14 @@ std::string to_json(const std::vector<BenchLine>& lines) {
         text += "}";
     }
     return text + "\n]\n";
+}
+
+void show(const std::vector<BenchLine>& lines, bool json) {
+    if (json) {
+        fmt::print("{}", to_json(lines));
+    } else {
+        print_table(lines);
+    }
 }
 
 }  // namespace evenkeel::cli

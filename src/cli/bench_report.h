@@ -22,8 +22,8 @@ double median(std::vector<double> values);
 // 0 of none; `part` from 0 to 1.
 double quantile(std::vector<double> values, double part);
 
-// On stdout: a table on a terminal, tab separated otherwise.
-void print_table(const std::vector<BenchLine>& lines);
+// On stdout: as JSON, or for people: a table on a terminal, tab separated otherwise.
+void show(const std::vector<BenchLine>& lines, bool json);
 // An array with one object a line.
 std::string to_json(const std::vector<BenchLine>& lines);
 

@@ -256,11 +256,7 @@ ExitCode bench_restart(const BenchRestartOptions& options) {
     const auto lines = measure(options, (*folder)->path(), interrupt);
     if (interrupt.wait(Duration(0))) return ExitCode::interrupted;
     if (!lines.ok()) return fail("the benchmark did not come to its end", lines.error());
-    if (options.json) {
-        fmt::print("{}", to_json(*lines));
-    } else {
-        print_table(*lines);
-    }
+    show(*lines, options.json);
     return ExitCode::done;
 }
 
