@@ -281,10 +281,10 @@ std::string explain(const View& view, const Plan& plan) {
         std::string reason = "free";
         if (move.from != nobody) {
             const ViewMember& from = view.members[static_cast<std::size_t>(move.from)];
-            reason = from.is_leaving ? "its owner leaves"
-                     : plan.by_load  ? "its owner has too much load"
-                                     : "its owner has too many";
-            reason = from.id + ": " + reason;
+            reason = fmt::format("{}: {}", from.id,
+                                 from.is_leaving ? "its owner leaves"
+                                 : plan.by_load  ? "its owner has too much load"
+                                                 : "its owner has too many");
         }
         text += fmt::format("  {} to {} ({})\n", move.partition.value, name(move.to), reason);
     }
