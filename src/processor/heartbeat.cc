@@ -1,9 +1,10 @@
-// tidy: no test: coordinator_test.cc and tests/sim run it
 #include "processor/heartbeat.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include "processor/canary.h"
 
@@ -18,7 +19,9 @@ Heartbeat::Heartbeat(io::Loop& loop, checkpoint::Store& store, const Timing& tim
       timing_(timing),
       random_(random),
       listener_(std::move(listener)),
-      lease_(timing.lease) {}
+      lease_(timing.lease),
+      // A second try, with a look in between, fits into what the lease leaves after a heartbeat.
+      patience_min_((timing.lease - timing.heartbeat) / 2) {}
 
 Heartbeat::~Heartbeat() {
     stop();
@@ -57,33 +60,67 @@ void Heartbeat::check() {
 void Heartbeat::write() {
     if (is_stopped_) return;
     loop_.cancel(beat_timer_);
-    in_flight_ = true;
     backs_off_ = false;
-    last_sent_ = loop_.clock().now();
     if (canary_wall_clock_expiry) entry_.since_ms = loop_.clock().wall().milliseconds;
-    ++requests_;
-    store_.write_member(entry_, guarded([this, sent = last_sent_,
-                                         revision = revision_](Result<std::string> result) {
-                            on_written(sent, revision, std::move(result));
+    const Beat beat{ask(), revision_, loop_.clock().now(), entry_.version};
+    store_.write_member(entry_, guarded([this, beat](Result<std::string> result) {
+                            on_written(beat, std::move(result));
                         }));
 }
 
-void Heartbeat::on_written(Instant sent, std::uint64_t revision, Result<std::string> result) {
+std::uint64_t Heartbeat::ask() {
+    ++requests_;
+    in_flight_ = true;
+    loop_.cancel(patience_timer_);
+    patience_timer_ = loop_.run_after(patience_, guarded([this] { on_silence(); }));
+    return ++question_;
+}
+
+// True if it is what we wait for; earlier ones we have given up.
+bool Heartbeat::is_answered(std::uint64_t question) {
+    if (question != question_ || !in_flight_) return false;
+    loop_.cancel(patience_timer_);
     in_flight_ = false;
-    const Instant now = loop_.clock().now();
-    listener_.on_latency(now - sent);
-    if (is_stopped_) return try_remove();
-    if (!result) {
-        if (result.error().code == ErrorCode::conflict) return look();
-        const Duration delay = timing_.heartbeat / 4;
-        again_after(delay);
-        listener_.on_failure(result.error(), delay);
+    return true;
+}
+
+// Each time for twice as long: a store that is slow needs no second question.
+void Heartbeat::on_silence() {
+    if (is_stopped_ || !in_flight_) return;
+    const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(patience_);
+    patience_ = std::min(2 * patience_, timing_.request_max);
+    write();
+    listener_.on_failure({ErrorCode::timed_out,
+                          fmt::format("no answer from the store within {} ms", waited.count())},
+                         Duration(0));
+}
+
+void Heartbeat::on_written(const Beat& beat, Result<std::string> result) {
+    const bool is_awaited = is_answered(beat.question);
+    listener_.on_latency(loop_.clock().now() - beat.sent);
+    if (is_stopped_) {
+        if (is_awaited) try_remove();
         return;
     }
+    // One that we gave up is good if it is the first to replace what we know; then whatever we have
+    // asked since comes too late.
+    if (result && beat.replaced == entry_.version) return on_good(beat, std::move(*result));
+    if (!is_awaited) return;
+    if (result.error().code == ErrorCode::conflict) return look();
+    const Duration delay = timing_.heartbeat / 4;
+    again_after(delay);
+    listener_.on_failure(result.error(), delay);
+}
+
+void Heartbeat::on_good(const Beat& beat, std::string version) {
+    const Instant now = loop_.clock().now();
+    in_flight_ = false;
+    loop_.cancel(patience_timer_);
+    if (now - beat.sent < patience_min_) patience_ = patience_min_;
     conflicts_ = 0;
-    entry_.version = std::move(*result);
-    published_ = std::max(published_, revision);
-    report(lease_.renewed(sent, now));
+    entry_.version = std::move(version);
+    published_ = std::max(published_, beat.revision);
+    report(lease_.renewed(beat.sent, now));
     arm_lease();
     if (is_stopped_) return;
     if (published_ < revision_) {
@@ -92,7 +129,7 @@ void Heartbeat::on_written(Instant sent, std::uint64_t revision, Result<std::str
         // Drawn anew each time, so that members do not march in step.
         const std::int64_t period = timing_.heartbeat.count();
         const Duration next(random_.between(period * 9 / 10, period));
-        again_after(std::max(last_sent_ + next - now, Duration(0)));
+        again_after(std::max(beat.sent + next - now, Duration(0)));
         backs_off_ = false;
     }
     if (written_) std::exchange(written_, {})({});
@@ -100,14 +137,13 @@ void Heartbeat::on_written(Instant sent, std::uint64_t revision, Result<std::str
 
 // A conflict: whose entry is it now?
 void Heartbeat::look() {
-    in_flight_ = true;
-    ++requests_;
-    store_.list_members(
-        guarded([this](Result<std::vector<Member>> listed) { on_looked(std::move(listed)); }));
+    store_.list_members(guarded([this, question = ask()](Result<std::vector<Member>> listed) {
+        on_looked(question, std::move(listed));
+    }));
 }
 
-void Heartbeat::on_looked(Result<std::vector<Member>> listed) {
-    in_flight_ = false;
+void Heartbeat::on_looked(std::uint64_t question, Result<std::vector<Member>> listed) {
+    if (!is_answered(question)) return;
     if (is_stopped_) return try_remove();
     if (!listed) {
         const Duration delay = timing_.heartbeat / 4;
@@ -134,6 +170,7 @@ void Heartbeat::taken() {
     loop_.cancel(beat_timer_);
     report(lease_.end());
     loop_.cancel(lease_timer_);
+    loop_.cancel(patience_timer_);
     if (written_) {
         std::exchange(written_, {})(std::move(error));
     } else {
@@ -201,6 +238,7 @@ void Heartbeat::stop() {
     written_ = {};
     loop_.cancel(beat_timer_);
     loop_.cancel(lease_timer_);
+    loop_.cancel(patience_timer_);
 }
 
 }  // namespace evenkeel::processor

@@ -6,6 +6,8 @@
 //       conflict  our own earlier write, its answer lost: take its version, write again
 //                 another incarnation: we end
 //       failure   again after a quarter
+//       silence   again as well, so early that one lost answer does not cost the lease; the answer
+//                 may still come, and counts if it is the first
 //
 // Threads: pinned to the loop.
 #pragma once
@@ -56,10 +58,21 @@ public:
     std::uint64_t requests() const { return requests_; }
 
 private:
+    struct Beat {
+        std::uint64_t question;
+        std::uint64_t revision;
+        Instant sent;
+        std::string replaced;  // the version of our entry that it replaces
+    };
+
     void write();
-    void on_written(Instant sent, std::uint64_t revision, Result<std::string> result);
+    void on_written(const Beat& beat, Result<std::string> result);
+    void on_good(const Beat& beat, std::string version);
     void look();
-    void on_looked(Result<std::vector<checkpoint::Member>> listed);
+    void on_looked(std::uint64_t question, Result<std::vector<checkpoint::Member>> listed);
+    std::uint64_t ask();
+    bool is_answered(std::uint64_t question);
+    void on_silence();
     void again_after(Duration delay);
     void arm_lease();
     void report(Lease::Change change);
@@ -79,13 +92,16 @@ private:
     Task removed_;
     std::uint64_t revision_ = 0;  // of what we tell
     std::uint64_t published_ = 0;
-    bool in_flight_ = false;
+    bool in_flight_ = false;  // the question that was asked last
+    std::uint64_t question_ = 0;
     bool is_stopped_ = false;
     bool backs_off_ = false;
     int conflicts_ = 0;  // in a row
-    Instant last_sent_;
+    const Duration patience_min_;
+    Duration patience_ = patience_min_;
     io::TimerId beat_timer_{};
     io::TimerId lease_timer_{};
+    io::TimerId patience_timer_{};
     std::uint64_t requests_ = 0;
     const std::shared_ptr<char> alive_ = std::make_shared<char>();
 };

@@ -225,8 +225,9 @@ private:
         if (!world_.run_until_settled(seconds(120))) {
             return world_.violate("not settled in the end\n" + world_.describe());
         }
-        // Answers that were lost just before may still make a member look dead.
-        world_.run_for(seconds(8));
+        // Whoever waits for an answer that was lost just before may still look dead: until the
+        // request has timed out and its next heartbeat has come.
+        world_.run_for(options_.timing.request_max + 2 * options_.timing.heartbeat);
         if (!world_.run_until_settled(seconds(60))) {
             return world_.violate("settled, and not any more\n" + world_.describe());
         }

@@ -60,6 +60,17 @@ TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fen
         number(sum.events), number(sum.repeats), number(sum.letters));
 }
 
+TEST(RandomProcessors, schedules_that_failed_once_do_not_fail_again) {
+    const std::uint64_t once[] = {
+        // The answer to a heartbeat is lost just before the quiet: its sender looked dead.
+        1291929226075198408U,
+    };
+    for (const std::uint64_t seed : once) {
+        const auto result = run_processor_schedule(seed);
+        EXPECT_EQ(result.violations, "") << result.story << seed;
+    }
+}
+
 TEST(RandomProcessors, the_same_seed_gives_the_same_trace) {
     Random random(test_seed());
     for (int i = 0; i < 30; ++i) {
