@@ -6,6 +6,7 @@
 #include <sys/random.h>
 
 #include "base/check.h"
+#include "base/hex.h"
 
 namespace evenkeel {
 
@@ -60,6 +61,18 @@ void secure_bytes(ByteSpan bytes) {
         const ssize_t got = getrandom(bytes.data(), bytes.size(), 0);
         if (got > 0) bytes = bytes.subspan(static_cast<std::size_t>(got));
     }
+}
+
+std::uint64_t secure_number() {
+    std::uint64_t number = 0;
+    secure_bytes(std::as_writable_bytes(std::span(&number, 1)));
+    return number;
+}
+
+std::string secure_hex(std::size_t bytes) {
+    std::string binary(bytes, '\0');
+    secure_bytes(std::as_writable_bytes(std::span(binary)));
+    return to_hex(as_bytes(binary));
 }
 
 }  // namespace evenkeel

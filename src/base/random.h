@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "base/bytes.h"
 
@@ -29,5 +30,8 @@ private:
 
 // Fills with unpredictable bytes from the operating system.
 void secure_bytes(ByteSpan bytes);
+std::uint64_t secure_number();
+// So many of them, two digits each: for keys, stamps and ids.
+std::string secure_hex(std::size_t bytes);
 
 }  // namespace evenkeel

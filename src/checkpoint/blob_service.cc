@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "base/promise.h"
+#include "base/random.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -18,12 +19,6 @@ bool is_lost(const Error& error) {
 bool is_busy(const BlobAnswer& answer) {
     return answer.status >= 500 || answer.status == 408 || answer.status == 429 ||
            (answer.status == 409 && answer.code == "ContainerBeingDeleted");
-}
-
-std::uint64_t seed() {
-    std::uint64_t seed = 0;
-    secure_bytes(std::as_writable_bytes(std::span(&seed, 1)));
-    return seed;
 }
 
 }  // namespace
@@ -57,7 +52,7 @@ BlobService::BlobService(BlobAccount account, const BlobOptions& options, io::Lo
     : account_(std::move(account)),
       options_(options),
       loop_(loop),
-      random_(seed()),
+      random_(secure_number()),
       fetcher_(std::move(fetcher)) {}
 
 BlobService::~BlobService() = default;

@@ -4,7 +4,6 @@
 #include <deque>
 #include <limits>
 #include <map>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -19,12 +18,6 @@ namespace evenkeel::checkpoint {
 namespace {
 
 constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
-
-std::string a_nonce() {
-    std::uint64_t value = 0;
-    secure_bytes(std::as_writable_bytes(std::span(&value, 1)));
-    return fmt::format("{:016x}", value);
-}
 
 Error not_as_expected(std::string_view what, std::string_view version) {
     return {ErrorCode::conflict,
@@ -182,7 +175,7 @@ void BlobStore::State::write_ownership(const Ownership& ownership, Answer<std::s
         request.if_match = ownership.version;
     }
     if (ownership.owner.empty()) return release(ownership, std::move(request), std::move(done));
-    request.metadata.emplace_back(nonce_key, a_nonce());
+    request.metadata.emplace_back(nonce_key, secure_hex(8));
     write(std::move(request), fmt::format("ownership of partition {}", ownership.partition.value),
           std::move(done));
 }
@@ -229,7 +222,7 @@ void BlobStore::State::write(BlobRequest request, std::string what, Answer<std::
 void BlobStore::State::put(const std::string& name, const Metadata& fields,
                            const std::string& version, std::string what, Answer<std::string> done) {
     BlobContent content = pack(fields);
-    content.metadata.emplace_back(nonce_key, a_nonce());
+    content.metadata.emplace_back(nonce_key, secure_hex(8));
     write({.method = "PUT",
            .blob = name,
            .if_match = version,

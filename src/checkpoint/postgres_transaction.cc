@@ -1,11 +1,9 @@
 #include "checkpoint/postgres_transaction.h"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "base/random.h"
 #include "checkpoint/postgres_schema.h"
@@ -17,14 +15,6 @@ namespace {
 
 // More than there are handlers at once would only take connections from others.
 constexpr std::size_t idle_max = 16;
-
-std::string new_stamp() {
-    std::array<std::byte, 12> bytes{};
-    secure_bytes(bytes);
-    std::string stamp;
-    for (const std::byte byte : bytes) stamp += fmt::format("{:02x}", static_cast<unsigned>(byte));
-    return stamp;
-}
 
 }  // namespace
 
@@ -66,7 +56,7 @@ public:
                              "the handler ended the transaction itself, or left a statement "
                              "running; what it did not commit was rolled back"};
         }
-        const std::string stamp = new_stamp();
+        const std::string stamp = secure_hex(12);
         const Instant deadline = home_.deadline();
         const auto ended = session_->connection->run(
             postgres::end_transaction(session_->group, checkpoint, id_, stamp_before_, stamp),

@@ -2,14 +2,12 @@
 #include "checkpoint/postgres_worker.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 
-#include <fmt/format.h>
 #include <poll.h>
 
-#include "base/bytes.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "checkpoint/postgres_schema.h"
 #include "checkpoint/postgres_table.h"
 
@@ -22,12 +20,6 @@ using namespace std::chrono_literals;
 constexpr Duration pause_min = 50ms;
 constexpr Duration pause_max = 5s;
 constexpr Duration slice = 20ms;
-
-std::uint64_t a_seed() {
-    std::array<std::byte, 8> bytes{};
-    secure_bytes(bytes);
-    return load<std::uint64_t>(bytes.data());
-}
 
 // Consecutive writes of checkpoints, or one other call.
 using Group = std::vector<PostgresCall*>;
@@ -56,7 +48,7 @@ std::vector<const Checkpoint*> checkpoints_of(const Group& group) {
 }  // namespace
 
 PostgresWorker::PostgresWorker(Options options, const Clock& clock)
-    : options_(std::move(options)), clock_(clock), random_(a_seed()) {}
+    : options_(std::move(options)), clock_(clock), random_(secure_number()) {}
 
 Result<std::unique_ptr<PostgresWorker>> PostgresWorker::open(Options options, const Clock& clock) {
     std::unique_ptr<PostgresWorker> worker(new PostgresWorker(std::move(options), clock));

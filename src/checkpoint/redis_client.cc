@@ -2,7 +2,6 @@
 #include "checkpoint/redis_client.h"
 
 #include <algorithm>
-#include <array>
 #include <chrono>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "base/bytes.h"
 #include "base/log.h"
+#include "base/random.h"
 #include "checkpoint/redis_error.h"
 
 namespace evenkeel::checkpoint {
@@ -28,12 +28,6 @@ constexpr std::string_view known_format = "1";
 
 const RedisScript* const scripts[] = {&write_entry_script, &write_checkpoint_script};
 
-std::uint64_t a_seed() {
-    std::array<std::byte, 8> bytes{};
-    secure_bytes(bytes);
-    return load<std::uint64_t>(bytes.data());
-}
-
 }  // namespace
 
 RedisClient::RedisClient(io::Loop& loop, io::Network& network, Options options,
@@ -42,7 +36,7 @@ RedisClient::RedisClient(io::Loop& loop, io::Network& network, Options options,
       network_(network),
       options_(std::move(options)),
       told_(std::move(told)),
-      random_(a_seed()),
+      random_(secure_number()),
       endpoint_(options_.address.endpoint),
       input_(input_bytes) {}
 

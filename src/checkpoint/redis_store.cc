@@ -1,7 +1,6 @@
 #include "checkpoint/redis_store.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
 #include <utility>
 
@@ -23,15 +22,6 @@ namespace evenkeel::checkpoint {
 namespace {
 
 constexpr std::uint64_t ca_bytes_max = 1 << 20;
-
-std::string random_text() {
-    std::array<std::byte, 12> bytes{};
-    secure_bytes(bytes);
-    std::string text;
-    text.reserve(2 * bytes.size());
-    for (const std::byte byte : bytes) text += fmt::format("{:02x}", static_cast<unsigned>(byte));
-    return text;
-}
 
 // The braces make all keys of a group one node's, in a cluster.
 std::string prefix_of(const GroupName& group) {
@@ -127,7 +117,7 @@ RedisCommand RedisStore::State::entry_write(const char* key, std::string field,
                                             std::string_view version, const RedisEntry& entry,
                                             bool is_told) const {
     return {&write_entry_script,
-            {"1", prefix + key, std::move(field), std::string(version), random_text(),
+            {"1", prefix + key, std::move(field), std::string(version), secure_hex(12),
              entry.meaning, entry.detail, is_told ? channel : "", name}};
 }
 
@@ -183,7 +173,7 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(const std::string& url, con
                                 .wait_max = options.wait_max,
                                 .format_key = prefix + "format",
                                 .channel = prefix + "changes",
-                                .name = random_text(),
+                                .name = secure_hex(12),
                                 .tls = std::move(tls)};
     auto state = std::make_unique<State>(loop, std::move(wanted), prefix);
     Promise<Result<>> connected;

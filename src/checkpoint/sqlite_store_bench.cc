@@ -9,6 +9,7 @@
 
 #include "base/check.h"
 #include "checkpoint/blocking_client_fixture.h"
+#include "checkpoint/checkpoint_bench_fixture.h"
 #include "checkpoint/sqlite_store.h"
 #include "checkpoint/transaction.h"
 
@@ -35,25 +36,7 @@ std::unique_ptr<Store> a_store(const Folder& folder, io::Loop& loop) {
 void checkpoints_of_many_partitions(benchmark::State& state) {
     const Folder folder;
     BlockingClient client([&](io::Loop& loop) { return a_store(folder, loop); });
-    const auto partitions = static_cast<std::uint32_t>(state.range(0));
-    std::int64_t sequence = 0;
-    for (auto _ : state) {
-        Promise<bool> finished;
-        std::uint32_t left = partitions;
-        client.loop().post([&] {
-            for (std::uint32_t p = 0; p < partitions; ++p) {
-                client.store().write_checkpoint(
-                    {.partition = {p}, .sequence = {sequence}, .epoch = {1}},
-                    [&](const Result<>& result) {
-                        EK_CHECK(result.ok(), "a checkpoint was refused");
-                        if (--left == 0) finished.set(true);
-                    });
-            }
-        });
-        finished.wait();
-        ++sequence;
-    }
-    state.SetItemsProcessed(state.iterations() * partitions);
+    bench_checkpoints(state, client);
 }
 
 void transactions(benchmark::State& state) {

@@ -1,11 +1,9 @@
 #include "checkpoint/sqlite_transaction.h"
 
-#include <array>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "base/bytes.h"
 #include "base/check.h"
 #include "base/random.h"
 
@@ -15,14 +13,6 @@ namespace {
 
 // More than there are handlers at once would only take descriptors.
 constexpr std::size_t idle_max = 16;
-
-std::string new_stamp() {
-    std::array<std::byte, 12> bytes{};
-    secure_bytes(bytes);
-    std::string stamp;
-    for (const std::byte byte : bytes) stamp += fmt::format("{:02x}", static_cast<unsigned>(byte));
-    return stamp;
-}
 
 }  // namespace
 
@@ -58,7 +48,7 @@ public:
         }
         database.unguard_transaction();
         database.set_deadline(home_.clock_.now() + home_.wait_max_);
-        const std::string stamp = new_stamp();
+        const std::string stamp = secure_hex(12);
         EK_TRY(connection_->table.write_checkpoint(checkpoint, home_.moment(), stamp));
         const Result<> committed = database.commit();
         if (committed.ok()) return {};

@@ -12,8 +12,7 @@
 #include "cli/bench_hub.h"
 #include "cli/bench_load.h"
 #include "cli/bench_peer.h"
-#include "cli/bench_report.h"
-#include "cli/interrupt.h"
+#include "cli/bench_run.h"
 #include "cli/log_rig.h"
 #include "cli/temporary_folder.h"
 #include "client/arrival.h"
@@ -31,8 +30,9 @@ constexpr BenchSize large{1024, 150'000, 256};
 
 class AmqpBench {
 public:
-    AmqpBench(const BenchAmqpOptions& options, std::string folder, Interrupt& interrupt)
-        : options_(options), folder_(std::move(folder)), interrupt_(interrupt) {}
+    AmqpBench(const BenchAmqpOptions& options, std::string folder, Interrupt& interrupt,
+              std::vector<BenchLine>& lines)
+        : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
 
     Result<> run() {
         if (wanted("deliver_100b")) {
@@ -49,21 +49,19 @@ public:
         if (wanted("single_sends")) EK_TRY(single_sends());
         if (wanted("idle_connections")) {
             EK_TRY_ASSIGN(const auto line, bench_idle_connections(folder_, options_.connections));
-            lines.push_back(line);
+            lines_.push_back(line);
         }
         if (wanted("slow_consumers")) {
             EK_TRY_ASSIGN(const auto line,
                           bench_slow_consumers(folder_, options_.slow_links, options_.seconds));
-            lines.push_back(line);
+            lines_.push_back(line);
         }
         if (wanted("floods")) {
             EK_TRY_ASSIGN(const auto line, bench_floods(folder_));
-            lines.push_back(line);
+            lines_.push_back(line);
         }
         return {};
     }
-
-    std::vector<BenchLine> lines;
 
 private:
     bool wanted(std::string_view name) {
@@ -98,6 +96,7 @@ private:
     const BenchAmqpOptions options_;
     const std::string folder_;
     Interrupt& interrupt_;
+    std::vector<BenchLine>& lines_;
     const SystemClock clock_;
 };
 
@@ -162,7 +161,7 @@ Result<> AmqpBench::deliver(const std::string& name, const BenchSize& size, cons
         {"hub_cpu_ns_per_event", median(hub_ns)},
         {"events_per_second_min", *std::min_element(ours.begin(), ours.end())},
         {"events_per_second_max", *std::max_element(ours.begin(), ours.end())}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
@@ -191,7 +190,7 @@ Result<> AmqpBench::read(const std::string& name, const BenchSize& size) {
     }
     BenchLine line{name, median(ours), 0, "", true, {}};
     line.more = {{"event_bytes", static_cast<double>(size.event_bytes)}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
@@ -247,7 +246,7 @@ Result<> AmqpBench::ingest(const std::string& name, const BenchSize& size, const
                  {"hub_cpu_ns_per_event", median(hub_ns)},
                  {"events_per_second_min", *std::min_element(ours.begin(), ours.end())},
                  {"events_per_second_max", *std::max_element(ours.begin(), ours.end())}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
@@ -326,25 +325,18 @@ Result<> AmqpBench::single_sends() {
                  {"ack_p99_ms", median(p99)},
                  {"fdatasync_p50_ms", median(sync_p50)},
                  {"fdatasync_p99_ms", median(sync_p99)}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
 }  // namespace
 
 ExitCode bench_amqp(const BenchAmqpOptions& options) {
-    Interrupt interrupt;
-    const auto folder = TemporaryFolder::make(options.data, "bench");
-    if (!folder.ok()) {
-        return fail("cannot make a folder for the benchmark's data", folder.error(),
-                    "--data DIR with a folder that exists and that you may write to");
-    }
-    AmqpBench bench(options, (*folder)->path(), interrupt);
-    const auto result = bench.run();
-    if (interrupt.wait(Duration(0))) return ExitCode::interrupted;
-    if (!result.ok()) return fail("the benchmark did not come to its end", result.error());
-    show(bench.lines, options.json);
-    return ExitCode::done;
+    return run_benchmark(
+        options.data, options.json,
+        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+            return AmqpBench(options, folder, interrupt, lines).run();
+        });
 }
 
 }  // namespace evenkeel::cli

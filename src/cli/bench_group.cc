@@ -244,12 +244,6 @@ Error lost(std::uint64_t missing) {
     return {ErrorCode::corrupt, fmt::format("{} events were passed over", missing)};
 }
 
-std::uint64_t fresh_seed() {
-    std::array<std::byte, 8> bytes;
-    secure_bytes(bytes);
-    return load<std::uint64_t>(bytes.data());
-}
-
 }  // namespace
 
 Result<BenchLine> bench_failover(const BenchGroupPlace& place, bool fast, int kills) {
@@ -258,7 +252,7 @@ Result<BenchLine> bench_failover(const BenchGroupPlace& place, bool fast, int ki
     EK_TRY_ASSIGN(Scene scene, Scene::make(place, partitions, fast));
     Cast& cast = *scene.cast;
     const SystemClock clock;
-    Random random(fresh_seed());
+    Random random(secure_number());
     std::map<std::uint32_t, std::size_t> members;  // and their processes
     std::set<std::uint32_t> alive;
     std::uint32_t next = 0;

@@ -37,10 +37,7 @@ double proc_field(pid_t process, std::string_view file, std::size_t index) {
 }  // namespace
 
 Result<std::unique_ptr<BenchHub>> BenchHub::start(const BenchHubOptions& options) {
-    std::array<std::byte, 24> random;
-    secure_bytes(random);
-    std::string key;
-    for (const std::byte byte : random) key += fmt::format("{:02x}", std::to_integer<int>(byte));
+    const std::string key = secure_hex(24);
     EK_TRY_ASSIGN(auto child, Child::start({"bench", "hub-child", "--data", options.data, "--hub",
                                             options.event_hub, "--partitions",
                                             std::to_string(options.partitions), "--groups",

@@ -9,8 +9,7 @@
 #include "base/random.h"
 #include "cli/allocations.h"
 #include "cli/bench.h"
-#include "cli/bench_report.h"
-#include "cli/interrupt.h"
+#include "cli/bench_run.h"
 #include "cli/log_rig.h"
 #include "cli/temporary_folder.h"
 
@@ -71,8 +70,9 @@ double cpu_seconds() {
 
 class LogBench {
 public:
-    LogBench(const BenchLogOptions& options, std::string folder, Interrupt& interrupt)
-        : options_(options), folder_(std::move(folder)), interrupt_(interrupt) {}
+    LogBench(const BenchLogOptions& options, std::string folder, Interrupt& interrupt,
+             std::vector<BenchLine>& lines)
+        : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
 
     Result<> run() {
         if (wanted("durable_append_1k")) EK_TRY(durable_append());
@@ -82,8 +82,6 @@ public:
         if (wanted("cached_read_100b")) EK_TRY(cached_read());
         return {};
     }
-
-    std::vector<BenchLine> lines;
 
 private:
     bool wanted(std::string_view name) {
@@ -109,6 +107,7 @@ private:
     const BenchLogOptions options_;
     const std::string folder_;
     Interrupt& interrupt_;
+    std::vector<BenchLine>& lines_;
     const SystemClock clock_;
 };
 
@@ -194,7 +193,7 @@ Result<> LogBench::durable_append() {
                  {"partitions", 16},
                  {"event_bytes", 1024},
                  {"batch_events", batch_events}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
@@ -229,7 +228,7 @@ Result<> LogBench::single_append(std::uint32_t partitions) {
                  {"writers", 64},
                  {"partitions", partitions},
                  {"event_bytes", 256}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
@@ -261,7 +260,7 @@ Result<> LogBench::cached_append() {
                  {"cores", 1},
                  {"event_bytes", 100},
                  {"batch_events", batch_events}};
-    lines.push_back(line);
+    lines_.push_back(line);
     if (allocations_are_counted && median(allocations) > allocations_per_event_max) {
         return Error{
             ErrorCode::corrupt,
@@ -314,7 +313,7 @@ Result<> LogBench::cached_read() {
                  {"cores", 1},
                  {"event_bytes", 100},
                  {"events", events}};
-    lines.push_back(line);
+    lines_.push_back(line);
     if (allocations_are_counted && median(allocations) > allocations_per_event_max) {
         return Error{ErrorCode::corrupt,
                      fmt::format("{:.3f} allocations an event while reading; at most {} are right",
@@ -380,21 +379,12 @@ Result<double> LogBench::raw_read_seconds(const std::string& folder) {
 }  // namespace
 
 ExitCode bench_log(const BenchLogOptions& options) {
-    Interrupt interrupt;
-    const auto folder = TemporaryFolder::make(options.data, "bench");
-    if (!folder.ok()) {
-        return fail("cannot make a folder for the benchmark's data", folder.error(),
-                    "--data DIR with a folder that exists and that you may write to");
-    }
-    LogBench bench(options, (*folder)->path(), interrupt);
-    const auto result = bench.run();
-    show(bench.lines, options.json);
-    if (interrupt.requested()) return ExitCode::interrupted;
-    if (!result.ok()) {
-        return fail("the benchmark did not come to its end", result.error(),
-                    "look at free space and the kernel's messages about the device");
-    }
-    return ExitCode::done;
+    return run_benchmark(
+        options.data, options.json,
+        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+            return LogBench(options, folder, interrupt, lines).run();
+        },
+        "look at free space and the kernel's messages about the device");
 }
 
 }  // namespace evenkeel::cli

@@ -9,8 +9,7 @@
 #include "cli/bench_hub.h"
 #include "cli/bench_load.h"
 #include "cli/bench_peer.h"
-#include "cli/bench_report.h"
-#include "cli/interrupt.h"
+#include "cli/bench_run.h"
 #include "cli/temporary_folder.h"
 
 namespace evenkeel::cli {
@@ -23,8 +22,9 @@ constexpr double wire_bytes = 236;  // of one event, as `bench amqp` counts them
 
 class ProcessorBench {
 public:
-    ProcessorBench(const BenchProcessorOptions& options, std::string folder, Interrupt& interrupt)
-        : options_(options), folder_(std::move(folder)), interrupt_(interrupt) {}
+    ProcessorBench(const BenchProcessorOptions& options, std::string folder, Interrupt& interrupt,
+                   std::vector<BenchLine>& lines)
+        : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
 
     Result<> run() {
         const BenchGroupPlace place{folder_, interrupt_};
@@ -40,8 +40,6 @@ public:
         return {};
     }
 
-    std::vector<BenchLine> lines;
-
 private:
     bool wanted(std::string_view name) {
         const bool wanted = name.find(options_.only) != std::string_view::npos;
@@ -50,7 +48,7 @@ private:
     }
     Result<> add(const Result<BenchLine>& line) {
         if (!line.ok()) return line.error();
-        lines.push_back(*line);
+        lines_.push_back(*line);
         return {};
     }
     Duration round() const {
@@ -69,6 +67,7 @@ private:
     const BenchProcessorOptions options_;
     const std::string folder_;
     Interrupt& interrupt_;
+    std::vector<BenchLine>& lines_;
 };
 
 Result<Child> start_member(const BenchHub& hub, const std::vector<std::string>& more) {
@@ -149,7 +148,7 @@ Result<> ProcessorBench::noop() {
                  {"partitions", partitions},
                  {"events_per_second_min", *std::min_element(ours.begin(), ours.end())},
                  {"events_per_second_max", *std::max_element(ours.begin(), ours.end())}};
-    lines.push_back(line);
+    lines_.push_back(line);
     return {};
 }
 
@@ -198,25 +197,18 @@ Result<> ProcessorBench::end_to_end() {
                    {"max_ms", max},
                    {"event_bytes", event_bytes},
                    {"partitions", partitions}};
-    lines.push_back(result);
+    lines_.push_back(result);
     return {};
 }
 
 }  // namespace
 
 ExitCode bench_processor(const BenchProcessorOptions& options) {
-    Interrupt interrupt;
-    const auto folder = TemporaryFolder::make(options.data, "bench");
-    if (!folder.ok()) {
-        return fail("cannot make a folder for the benchmark's data", folder.error(),
-                    "--data DIR with a folder that exists and that you may write to");
-    }
-    ProcessorBench bench(options, (*folder)->path(), interrupt);
-    const auto result = bench.run();
-    if (interrupt.wait(Duration(0))) return ExitCode::interrupted;
-    if (!result.ok()) return fail("the benchmark did not come to its end", result.error());
-    show(bench.lines, options.json);
-    return ExitCode::done;
+    return run_benchmark(
+        options.data, options.json,
+        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+            return ProcessorBench(options, folder, interrupt, lines).run();
+        });
 }
 
 }  // namespace evenkeel::cli

@@ -19,9 +19,8 @@
 #include "base/bytes.h"
 #include "base/random.h"
 #include "cli/bench.h"
-#include "cli/bench_report.h"
+#include "cli/bench_run.h"
 #include "cli/child.h"
-#include "cli/interrupt.h"
 #include "cli/temporary_folder.h"
 #include "io/system/files.h"
 #include <evenkeel/hub.h>
@@ -157,9 +156,8 @@ Result<BenchLine> idle(const std::string& folder) {
     return result;
 }
 
-Result<std::vector<BenchLine>> measure(const BenchRestartOptions& options,
-                                       const std::string& folder, Interrupt& interrupt) {
-    std::vector<BenchLine> lines;
+Result<> measure(const BenchRestartOptions& options, const std::string& folder,
+                 Interrupt& interrupt, std::vector<BenchLine>& lines) {
     EK_TRY_ASSIGN(auto empty, idle(folder + "/idle"));
     lines.push_back(std::move(empty));
     fmt::print(stderr, "filling {:.1f} GiB ...\n", options.gib);
@@ -167,7 +165,7 @@ Result<std::vector<BenchLine>> measure(const BenchRestartOptions& options,
     fmt::print(stderr, "killed; opening again ...\n");
     EK_TRY_ASSIGN(auto again, restart(options, folder + "/filled", acknowledged));
     lines.push_back(std::move(again));
-    return lines;
+    return {};
 }
 
 std::int64_t resident_kib() {
@@ -247,17 +245,11 @@ private:
 }  // namespace
 
 ExitCode bench_restart(const BenchRestartOptions& options) {
-    Interrupt interrupt;
-    const auto folder = TemporaryFolder::make(options.data, "bench");
-    if (!folder.ok()) {
-        return fail("cannot make a folder for the benchmark's data", folder.error(),
-                    "--data DIR with a folder that exists and that you may write to");
-    }
-    const auto lines = measure(options, (*folder)->path(), interrupt);
-    if (interrupt.wait(Duration(0))) return ExitCode::interrupted;
-    if (!lines.ok()) return fail("the benchmark did not come to its end", lines.error());
-    show(*lines, options.json);
-    return ExitCode::done;
+    return run_benchmark(
+        options.data, options.json,
+        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+            return measure(options, folder, interrupt, lines);
+        });
 }
 
 ExitCode bench_fill_child(const BenchChildOptions& options) {

@@ -1,7 +1,6 @@
 #include "cli/demo.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
@@ -50,7 +49,7 @@ public:
     Demo(const DemoOptions& options, Interrupt& interrupt)
         : options_(options),
           interrupt_(interrupt),
-          run_(random_number()),
+          run_(secure_number()),
           script_(script_for(options.duration)) {}
     ~Demo() {
         cast_.reset();
@@ -63,12 +62,6 @@ public:
     std::optional<Error> first_error() const { return checker_->error(); }
 
 private:
-    static std::uint64_t random_number() {
-        std::array<std::byte, 8> random;
-        secure_bytes(random);
-        return load<std::uint64_t>(random.data());
-    }
-
     Result<> open_hub(const std::string& directory);
     Result<> look_at_partitions();
     Result<std::vector<std::int64_t>> last_sequences();
@@ -105,15 +98,6 @@ private:
     bool taken_over_ = false;
     Duration ran_{};
 };
-
-// Made for this run, and known to nobody but our processes.
-std::string random_key() {
-    std::array<std::byte, 24> random;
-    secure_bytes(random);
-    std::string key;
-    for (const std::byte byte : random) key += fmt::format("{:02x}", std::to_integer<int>(byte));
-    return key;
-}
 
 std::optional<Failure> Demo::open() {
     std::string directory = options_.data;
@@ -163,7 +147,7 @@ std::optional<Failure> Demo::open() {
 }
 
 Result<> Demo::open_hub(const std::string& directory) {
-    const std::string key = random_key();
+    const std::string key = secure_hex(24);  // for this run, known to nobody but our processes
     ServerOptions wanted;
     wanted.hub.directory = directory;
     wanted.amqp = {{"127.0.0.1", 0}};

@@ -10,6 +10,7 @@
 #include "amqp/message.h"
 #include "amqp/performatives.h"
 #include "base/clock.h"
+#include "base/hex.h"
 #include "base/log.h"
 #include "cli/listing.h"
 
@@ -48,12 +49,6 @@ std::string base64(std::string_view bytes) {
             text += j <= size ? letters[word >> (18 - 6 * j) & 63] : '=';
         }
     }
-    return text;
-}
-
-std::string hex(std::string_view bytes) {
-    std::string text;
-    for (const char c : bytes) text += fmt::format("{:02x}", static_cast<unsigned char>(c));
     return text;
 }
 
@@ -126,7 +121,7 @@ std::optional<std::string> escape(char letter, std::optional<std::string_view> i
         const auto pattern = inside->substr(9, inside->size() - 10);
         return time_text(event.enqueued_time_ms, std::string(pattern));
     }
-    if (letter == 'v' && inside == "hex") return hex(event.text());
+    if (letter == 'v' && inside == "hex") return to_hex(as_bytes(event.text()));
     if (letter == 'v' && inside == "base64") return base64(event.text());
     if (inside) return std::nullopt;
     switch (letter) {

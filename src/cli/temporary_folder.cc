@@ -1,6 +1,5 @@
 #include "cli/temporary_folder.h"
 
-#include <array>
 #include <cstdlib>
 
 #include <fmt/core.h>
@@ -17,10 +16,7 @@ Result<std::unique_ptr<TemporaryFolder>> TemporaryFolder::make(std::string paren
         const char* variable = std::getenv("TMPDIR");
         parent = variable && *variable ? variable : "/tmp";
     }
-    std::array<std::byte, 8> random;
-    secure_bytes(random);
-    auto path =
-        fmt::format("{}/evenkeel-{}-{:016x}", parent, purpose, load<std::uint64_t>(random.data()));
+    auto path = fmt::format("{}/evenkeel-{}-{}", parent, purpose, secure_hex(8));
     io::system::SystemFiles files;
     EK_TRY(files.make_directory(path));
     return std::unique_ptr<TemporaryFolder>(new TemporaryFolder(std::move(path)));

@@ -1,19 +1,11 @@
 #include "client/options.h"
 
-#include <array>
-
 #include "base/random.h"
 #include "http/websocket.h"
 #include "io/tls.h"
 
 namespace evenkeel::client {
 namespace {
-
-std::uint64_t fresh_seed() {
-    std::array<std::byte, 8> bytes;
-    secure_bytes(bytes);
-    return load<std::uint64_t>(bytes.data());
-}
 
 // AMQP in a WebSocket in TLS, as far as the target asks for it.
 Result<Wrap> wrap_for(const Target& target, const ClientOptions& options) {
@@ -59,7 +51,7 @@ Result<ConnectionOptions> connection_options(const ClientOptions& options) {
     result.name = options.name;
     result.retry = options.retry;
     result.token_life = options.token_life;
-    result.seed = fresh_seed();
+    result.seed = secure_number();
     return result;
 }
 

@@ -68,12 +68,8 @@ amqp::Condition throttled() {
 }
 
 std::string tracking(std::string_view entity, WallTime now) {
-    std::array<std::byte, 16> id;
-    secure_bytes(id);
-    std::string text;
-    for (const std::byte byte : id) text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    return fmt::format(" TrackingId:{}, SystemTracker:{}, Timestamp:{}", text, printable(entity),
-                       to_string(now));
+    return fmt::format(" TrackingId:{}, SystemTracker:{}, Timestamp:{}", secure_hex(16),
+                       printable(entity), to_string(now));
 }
 
 }  // namespace evenkeel::door

@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
+#include "base/freed.h"
 #include "door/conditions.h"
 
 namespace evenkeel::door {
@@ -22,20 +23,13 @@ constexpr std::size_t token_bytes_max = 16384;
 constexpr std::uint64_t key_set_bytes_max = 1 << 20;
 constexpr int rsa_bits_min = 2048;
 
-template <auto Free>
-struct Release {
-    template <typename T>
-    void operator()(T* pointer) const {
-        Free(pointer);
-    }
-};
-using Number = std::unique_ptr<BIGNUM, Release<BN_free>>;
-using PublicKey = std::unique_ptr<EVP_PKEY, Release<EVP_PKEY_free>>;
-using Building = std::unique_ptr<OSSL_PARAM_BLD, Release<OSSL_PARAM_BLD_free>>;
-using Parameters = std::unique_ptr<OSSL_PARAM, Release<OSSL_PARAM_free>>;
-using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Release<EVP_PKEY_CTX_free>>;
-using DigestContext = std::unique_ptr<EVP_MD_CTX, Release<EVP_MD_CTX_free>>;
-using Pair = std::unique_ptr<ECDSA_SIG, Release<ECDSA_SIG_free>>;
+using Number = std::unique_ptr<BIGNUM, Freed<BN_free>>;
+using PublicKey = std::unique_ptr<EVP_PKEY, Freed<EVP_PKEY_free>>;
+using Building = std::unique_ptr<OSSL_PARAM_BLD, Freed<OSSL_PARAM_BLD_free>>;
+using Parameters = std::unique_ptr<OSSL_PARAM, Freed<OSSL_PARAM_free>>;
+using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Freed<EVP_PKEY_CTX_free>>;
+using DigestContext = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
+using Pair = std::unique_ptr<ECDSA_SIG, Freed<ECDSA_SIG_free>>;
 
 Error refused(std::string text) {
     return {ErrorCode::invalid_argument, std::move(text)};

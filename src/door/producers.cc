@@ -37,9 +37,7 @@ amqp::Condition out_of_range() {
 }
 
 std::int64_t fresh_id() {
-    std::array<std::byte, 8> bytes;
-    secure_bytes(bytes);
-    return static_cast<std::int64_t>(load<std::uint64_t>(bytes.data()) >> 1);
+    return static_cast<std::int64_t>(secure_number() >> 1);
 }
 
 }  // namespace

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/crc32c.h"
+#include "base/hex.h"
 
 namespace evenkeel::hub {
 namespace {
@@ -80,11 +81,7 @@ Result<EventHubRecord> decode_event_hub(const json::value& value) {
 }  // namespace
 
 std::string to_text(const commitlog::Incarnation& incarnation) {
-    std::string text;
-    for (const std::byte byte : incarnation) {
-        text += fmt::format("{:02x}", std::to_integer<unsigned>(byte));
-    }
-    return text;
+    return to_hex(incarnation);
 }
 
 std::optional<commitlog::Incarnation> parse_incarnation(std::string_view text) {

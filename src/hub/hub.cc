@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "base/promise.h"
+#include "hub/events.h"
 #include "hub/inside.h"
 #include "hub/namespace.h"
 #include "hub/sections.h"
@@ -129,7 +130,7 @@ public:
                 return EventBatch();
             }
         }
-        return take(events_max);
+        return hub::take_events(left_, events_max);
     }
 
     void close() override {
@@ -166,24 +167,6 @@ private:
         damage_ = outcome->damage;
         performed_ = std::move(*outcome);
         return {};
-    }
-
-    EventBatch take(std::size_t events_max) {
-        std::vector<Event> events;
-        std::size_t bytes = 0;
-        for (const commitlog::Record& record : left_) {
-            if (events.size() == events_max) break;
-            Event& event = events.emplace_back();
-            event.sequence_number = record.sequence.value;
-            event.offset = record.offset.value;
-            event.enqueued_time_ms = record.enqueued.milliseconds;
-            event.partition_key = as_text(record.key);
-            event.sections = record.body;
-            bytes += commitlog::stored_bytes(record);
-        }
-        std::vector<std::shared_ptr<const void>> owners{left_.owner()};
-        left_ = left_.without_first(bytes);
-        return {std::move(events), std::move(owners)};
     }
 
     LoopThread& loop_;

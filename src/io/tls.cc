@@ -14,6 +14,7 @@
 #include <openssl/x509v3.h>
 
 #include "base/check.h"
+#include "base/freed.h"
 #include "base/mutex.h"
 #include "base/random.h"
 #include "io/layer.h"
@@ -22,13 +23,6 @@ namespace evenkeel::io {
 
 namespace {
 
-template <auto Free>
-struct Freed {
-    template <typename T>
-    void operator()(T* held) const {
-        Free(held);
-    }
-};
 using BioPointer = std::unique_ptr<BIO, Freed<BIO_free_all>>;
 using ContextPointer = std::unique_ptr<SSL_CTX, Freed<SSL_CTX_free>>;
 using SslPointer = std::unique_ptr<SSL, Freed<SSL_free>>;

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/promise.h"
+#include "base/random.h"
 #include "checkpoint/open.h"
 #include "io/system/stop_signals.h"
 #include "io/system/worker_pool.h"
@@ -19,18 +20,6 @@ namespace {
 using io::system::run_and_wait;
 using processor::Core;
 
-std::string random_text() {
-    std::array<std::byte, 8> bytes;
-    secure_bytes(bytes);
-    return fmt::format("{:016x}", load<std::uint64_t>(bytes.data()));
-}
-
-std::uint64_t fresh_seed() {
-    std::array<std::byte, 8> bytes;
-    secure_bytes(bytes);
-    return load<std::uint64_t>(bytes.data());
-}
-
 std::string here() {
     char host[256] = {};
     gethostname(host, sizeof host - 1);
@@ -42,7 +31,7 @@ public:
     explicit LocalProcessor(ProcessorOptions options)
         : options_(std::move(options)),
           workers_("work", options_.workers > 0 ? options_.workers : io::system::usual_workers()) {
-        if (options_.id.empty()) options_.id = random_text();
+        if (options_.id.empty()) options_.id = secure_hex(8);
     }
     ~LocalProcessor() override {
         if (loop_started_) {
@@ -96,8 +85,8 @@ public:
             }
             core_ = std::make_unique<Core>(
                 processor::CorePlace{loop_, workers_, *store_, *source_, letters_.get()}, options_,
-                std::move(handlers), processor::coordination(options_, random_text(), here()),
-                Random(fresh_seed()), [this](const Error& error) { end(error); });
+                std::move(handlers), processor::coordination(options_, secure_hex(8), here()),
+                Random(secure_number()), [this](const Error& error) { end(error); });
             core_->start([&](Result<> started) { promise.set(std::move(started)); });
         });
         return promise.wait();

@@ -29,22 +29,6 @@ void encode_properties(const EventData& event, Encoder& encoder) {
     encoder.end(list, properties_fields);
 }
 
-void encode_value(const Property& property, Encoder& encoder) {
-    if (const auto* text = std::get_if<std::string_view>(&property.value)) {
-        encoder.string(*text);
-    } else if (const auto* number = std::get_if<std::int64_t>(&property.value)) {
-        encoder.long_(*number);
-    } else if (const auto* truth = std::get_if<bool>(&property.value)) {
-        encoder.boolean(*truth);
-    } else {
-        std::byte bytes[9] = {std::byte{amqp::code::double_}};
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &std::get<double>(property.value), sizeof bits);
-        store(bytes + 1, __builtin_bswap64(bits));
-        encoder.bytes(bytes);
-    }
-}
-
 void encode_message(const EventData& event, Buffer& to) {
     Encoder encoder(to);
     if (!event.message_id.empty() || !event.correlation_id.empty() || !event.content_type.empty()) {
@@ -55,7 +39,7 @@ void encode_message(const EventData& event, Buffer& to) {
         const auto map = encoder.begin_map();
         for (const Property& property : event.properties) {
             encoder.string(property.name);
-            encode_value(property, encoder);
+            producer::append_value(property, encoder);
         }
         encoder.end(map, static_cast<std::uint32_t>(event.properties.size() * 2));
     }
@@ -109,6 +93,22 @@ bool SendBatch::try_add_encoded(std::span<const std::byte> section) {
 }
 
 namespace producer {
+
+void append_value(const Property& property, amqp::Encoder& encoder) {
+    if (const auto* text = std::get_if<std::string_view>(&property.value)) {
+        encoder.string(*text);
+    } else if (const auto* number = std::get_if<std::int64_t>(&property.value)) {
+        encoder.long_(*number);
+    } else if (const auto* truth = std::get_if<bool>(&property.value)) {
+        encoder.boolean(*truth);
+    } else {
+        std::byte bytes[9] = {std::byte{amqp::code::double_}};
+        std::uint64_t bits = 0;
+        std::memcpy(&bits, &std::get<double>(property.value), sizeof bits);
+        store(bytes + 1, __builtin_bswap64(bits));
+        encoder.bytes(bytes);
+    }
+}
 
 void append_event(const EventData& event, Buffer& to) {
     const std::size_t before = to.size();

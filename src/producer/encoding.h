@@ -8,5 +8,7 @@ namespace evenkeel::producer {
 
 // Appends the section. The body has less than 4 GiB.
 void append_event(const EventData& event, amqp::Buffer& to);
+// Without its name.
+void append_value(const Property& property, amqp::Encoder& encoder);
 
 }  // namespace evenkeel::producer

@@ -2,7 +2,6 @@
 #include "producer/sender.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/core.h>
 
@@ -16,9 +15,7 @@ namespace {
 constexpr std::uint64_t message_bytes_default = std::uint64_t{1} << 20;
 
 Numbering fresh_numbering() {
-    std::array<std::byte, 8> bytes;
-    secure_bytes(bytes);
-    return {static_cast<std::int64_t>(load<std::uint64_t>(bytes.data()) >> 1), 0};
+    return {static_cast<std::int64_t>(secure_number() >> 1), 0};
 }
 
 // The hub has it already: an answer was lost on the way.

@@ -3,6 +3,8 @@
 #include <atomic>
 #include <optional>
 
+#include "hub/events.h"
+
 namespace evenkeel::source {
 
 // The hub loop's half of a reader. Made and used there.
@@ -174,25 +176,7 @@ private:
         answer_ = nullptr;
         if (!slice.ok()) return answer(slice.error());
         left_ = std::move(*slice);
-        answer(take());
-    }
-
-    EventBatch take() {
-        std::vector<Event> events;
-        std::size_t bytes = 0;
-        for (const commitlog::Record& record : left_) {
-            if (events.size() == events_max_) break;
-            Event& event = events.emplace_back();
-            event.sequence_number = record.sequence.value;
-            event.offset = record.offset.value;
-            event.enqueued_time_ms = record.enqueued.milliseconds;
-            event.partition_key = as_text(record.key);
-            event.sections = record.body;
-            bytes += commitlog::stored_bytes(record);
-        }
-        std::vector<std::shared_ptr<const void>> owners{left_.owner()};
-        left_ = left_.without_first(bytes);
-        return {std::move(events), std::move(owners)};
+        answer(hub::take_events(left_, events_max_));
     }
 
     io::Loop& loop_;

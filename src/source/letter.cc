@@ -4,6 +4,7 @@
 
 #include "amqp/message.h"
 #include "amqp/performatives.h"
+#include "producer/encoding.h"
 
 namespace evenkeel::source {
 namespace {
@@ -15,18 +16,6 @@ namespace descriptor = amqp::descriptor;
 // Of the hub that the event came from, or of its idempotent producer.
 bool is_of_a_hub(std::string_view annotation) {
     return annotation.starts_with("x-opt-") || annotation.starts_with("com.microsoft:");
-}
-
-void encode_value(const Property& property, Encoder& encoder) {
-    if (const auto* text = std::get_if<std::string_view>(&property.value)) {
-        encoder.string(*text);
-    } else if (const auto* number = std::get_if<std::int64_t>(&property.value)) {
-        encoder.long_(*number);
-    } else if (const auto* truth = std::get_if<bool>(&property.value)) {
-        encoder.boolean(*truth);
-    } else {
-        encoder.null();
-    }
 }
 
 void encode_annotations(ByteView map, Encoder& encoder) {
@@ -62,7 +51,7 @@ void encode_properties(ByteView map, std::span<const Property> properties, Encod
     }
     for (const Property& property : properties) {
         encoder.string(property.name);
-        encode_value(property, encoder);
+        producer::append_value(property, encoder);
         count += 2;
     }
     encoder.end(open, count);

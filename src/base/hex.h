@@ -1,0 +1,12 @@
+#pragma once
+
+#include <string>
+
+#include "base/bytes.h"
+
+namespace evenkeel {
+
+// Two small digits a byte.
+std::string to_hex(ByteView bytes);
+
+}  // namespace evenkeel
