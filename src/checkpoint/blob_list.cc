@@ -188,6 +188,7 @@ private:
     static void take_property(BlobItem& item, const std::string& name, const std::string& text) {
         if (name == "Etag") item.etag = bare_etag(text);
         if (name == "Last-Modified") item.modified = http::parse_date(text).value_or(WallTime{});
+        if (name == "LeaseState") item.is_leased = text == "leased";
         if (name == "Content-Length") {
             std::from_chars(text.data(), text.data() + text.size(), item.bytes);
         }

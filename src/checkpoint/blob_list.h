@@ -17,6 +17,7 @@ struct BlobItem {
     std::string etag = {};  // without quotes
     WallTime modified = {};
     std::uint64_t bytes = 0;
+    bool is_leased = false;
     Metadata metadata = {};  // names in lower case
 };
 

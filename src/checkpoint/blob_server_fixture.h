@@ -35,6 +35,7 @@ public:
         WallTime modified;
         Metadata metadata;
         std::string body;
+        bool is_leased = false;
     };
 
     BlobServer() {
@@ -76,6 +77,10 @@ public:
     void put(const std::string& name, Metadata metadata, std::string body = {}) {
         const Lock lock(mutex_);
         blobs_[name] = {next_etag(), clock_.wall(), std::move(metadata), std::move(body)};
+    }
+    void lease(const std::string& name) {
+        const Lock lock(mutex_);
+        blobs_[name].is_leased = true;
     }
     std::map<std::string, Blob> blobs() const {
         const Lock lock(mutex_);
@@ -224,9 +229,10 @@ private:
             ++count;
             xml += fmt::format(
                 "<Blob><Name>{}</Name><Properties><Last-Modified>{}</Last-Modified><Etag>{}</Etag>"
-                "<Content-Length>{}</Content-Length></Properties><Metadata>",
+                "<Content-Length>{}</Content-Length><LeaseState>{}</LeaseState></Properties>"
+                "<Metadata>",
                 escaped(blob->first), http_date(blob->second.modified), blob->second.etag,
-                blob->second.body.size());
+                blob->second.body.size(), blob->second.is_leased ? "leased" : "available");
             for (const auto& [key, value] : blob->second.metadata) {
                 xml += value.empty() ? fmt::format("<{}/>", key)
                                      : fmt::format("<{0}>{1}</{0}>", key, escaped(value));

@@ -11,6 +11,7 @@
 #include "base/log.h"
 #include "base/random.h"
 #include "checkpoint/redis_error.h"
+#include "io/system/files.h"
 
 namespace evenkeel::checkpoint {
 
@@ -25,10 +26,23 @@ constexpr std::size_t input_bytes = std::size_t{64} << 10;
 constexpr std::size_t requests_max = 16'384;
 constexpr int redirects_max = 5;
 constexpr std::string_view known_format = "1";
+constexpr std::uint64_t ca_bytes_max = 1 << 20;
 
 const RedisScript* const scripts[] = {&write_entry_script, &write_checkpoint_script};
 
 }  // namespace
+
+Result<std::shared_ptr<const io::TlsClientContext>> redis_tls(const RedisAddress& address) {
+    if (!address.is_tls) return std::shared_ptr<const io::TlsClientContext>();
+    io::TlsClientOptions options{.verify = address.verify};
+    if (!address.ca_file.empty()) {
+        io::system::SystemFiles files;
+        EK_TRY_ASSIGN(const auto pem, io::read_file(files, address.ca_file, ca_bytes_max));
+        options.ca_pem = as_text(pem);
+    }
+    EK_TRY_ASSIGN(auto context, io::TlsClientContext::make(options));
+    return std::shared_ptr<const io::TlsClientContext>(std::move(context));
+}
 
 RedisClient::RedisClient(io::Loop& loop, io::Network& network, Options options,
                          std::function<void()> told)
@@ -103,13 +117,16 @@ void RedisClient::greet(std::unique_ptr<io::Socket> socket) {
     if (address.database != 0) {
         greeting->commands.push_back({nullptr, {"SELECT", std::to_string(address.database)}});
     }
-    greeting->commands.push_back({nullptr, {"SET", options_.format_key, "1", "NX"}});
-    greeting->commands.push_back({nullptr, {"GET", options_.format_key}});
-    for (const RedisScript* script : scripts) {
-        greeting->commands.push_back({nullptr, {"SCRIPT", "LOAD", script->source}});
+    const bool is_ours = !options_.format_key.empty();
+    if (is_ours) {
+        greeting->commands.push_back({nullptr, {"SET", options_.format_key, "1", "NX"}});
+        greeting->commands.push_back({nullptr, {"GET", options_.format_key}});
+        for (const RedisScript* script : scripts) {
+            greeting->commands.push_back({nullptr, {"SCRIPT", "LOAD", script->source}});
+        }
     }
     transmit(greeting);
-    append_command(output_, {"SUBSCRIBE", options_.channel});  // its answer is pushed
+    if (is_ours) append_command(output_, {"SUBSCRIBE", options_.channel});  // answered by a push
     flush();
     read();
 }
@@ -119,6 +136,7 @@ Result<> RedisClient::check_greeting(const Request& request) {
     for (const RespValue& reply : request.replies) {
         if (reply.is_error()) return redis_error(shown, reply.text);
     }
+    if (options_.format_key.empty()) return {};
     const std::size_t first_script = request.replies.size() - std::size(scripts);
     const std::string& format = request.replies[first_script - 1].text;
     if (format != known_format) {

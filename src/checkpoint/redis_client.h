@@ -35,6 +35,9 @@ struct RedisCommand {
     RespCommand words = {};
 };
 
+// As the address wants it; none without TLS. Reads its file of certificates.
+Result<std::shared_ptr<const io::TlsClientContext>> redis_tls(const RedisAddress& address);
+
 class RedisClient {
 public:
     using Replies = std::vector<RespValue>;
@@ -44,9 +47,11 @@ public:
     struct Options {
         RedisAddress address;
         Duration wait_max;
-        std::string format_key;  // holds the format's number, which must be 1
-        std::string channel;     // where changes are told
-        std::string name;        // ours: what we tell ourselves is no news
+        // Holds the format's number, which must be 1. Empty: what is there is not ours, and is only
+        // looked at; then there are no scripts and no channel.
+        std::string format_key;
+        std::string channel;  // where changes are told
+        std::string name;     // ours: what we tell ourselves is no news
         std::shared_ptr<const io::TlsClientContext> tls = {};
     };
 

@@ -13,7 +13,6 @@
 #include "checkpoint/redis_error.h"
 #include "checkpoint/redis_text.h"
 #include "checkpoint/table.h"
-#include "io/system/files.h"
 #include "io/system/loop.h"
 #include "io/system/network.h"
 
@@ -21,24 +20,10 @@ namespace evenkeel::checkpoint {
 
 namespace {
 
-constexpr std::uint64_t ca_bytes_max = 1 << 20;
-
 // The braces make all keys of a group one node's, in a cluster.
 std::string prefix_of(const GroupName& group) {
     const GroupName name = lower_cased(group);
     return fmt::format("evenkeel:{{{}/{}/{}}}:", name.hub_namespace, name.event_hub, name.group);
-}
-
-Result<std::shared_ptr<const io::TlsClientContext>> tls_of(const RedisAddress& address) {
-    if (!address.is_tls) return std::shared_ptr<const io::TlsClientContext>();
-    io::TlsClientOptions options{.verify = address.verify};
-    if (!address.ca_file.empty()) {
-        io::system::SystemFiles files;
-        EK_TRY_ASSIGN(const auto pem, io::read_file(files, address.ca_file, ca_bytes_max));
-        options.ca_pem = as_text(pem);
-    }
-    EK_TRY_ASSIGN(auto context, io::TlsClientContext::make(options));
-    return std::shared_ptr<const io::TlsClientContext>(std::move(context));
 }
 
 Error odd_reply(const std::string& shown) {
@@ -167,7 +152,7 @@ void RedisStore::State::list(const char* key, Answer<std::vector<T>> done, Conve
 Result<std::unique_ptr<RedisStore>> RedisStore::open(const std::string& url, const GroupName& group,
                                                      io::Loop& loop, const RedisOptions& options) {
     EK_TRY_ASSIGN(RedisAddress address, RedisAddress::parse(url));
-    EK_TRY_ASSIGN(auto tls, tls_of(address));
+    EK_TRY_ASSIGN(auto tls, redis_tls(address));
     const std::string prefix = prefix_of(group);
     RedisClient::Options wanted{.address = std::move(address),
                                 .wait_max = options.wait_max,

@@ -19,7 +19,10 @@ struct CheckpointOptions {
     std::vector<std::uint32_t> partitions;  // empty: all that have a checkpoint or an owner
     std::string to;                         // set: as --from of `evenkeel read`
     std::int64_t by = 0;                    // rewind: so many events back
-    std::string file;                       // import
+    std::string file;                       // import: of export
+    std::string from;                       // import: where another program keeps checkpoints
+    std::string layout = "auto";            // import: how that lies there
+    std::string path;                       // import: what its names begin with
     std::string to_store;                   // copy: empty means the same one
     std::string to_group;                   // copy: empty means the same one
     bool is_dry_run = false;

@@ -19,6 +19,19 @@ Examples:
 A partition that a live processor owns is left alone, unless --force takes it away from it: then the
 owner can store nothing any more. The store may also be given in EVENKEEL_STORE.)";
 
+constexpr const char* import_examples = R"(
+Examples:
+  evenkeel checkpoint import homes --file progress.ndjson --to sqlite:progress.db
+  evenkeel checkpoint import homes --namespace myns.servicebus.windows.net --dry-run
+      --from 'azblob:AccountName=a;AccountKey=...;Container=checkpoints' --to sqlite:progress.db
+  evenkeel checkpoint import homes --namespace myns.servicebus.windows.net --group billing
+      --from redis://redis.example.org --to postgresql://db.example.org/progress
+
+Layouts: metadata (the SDKs of today, Functions' extension from 5 on), functions (JSON in blobs,
+extension up to 4), lease (EventProcessorHost), jedis (Java in Redis). A record that cannot be used
+is named, and then nothing is imported. A position is never set back, a live owner's never taken,
+and a group whose old processors still run is left alone, but with --force.)";
+
 }  // namespace
 
 CheckpointCommands::CheckpointCommands() : options_(std::make_unique<CheckpointOptions>()) {}
@@ -34,7 +47,7 @@ CLI::App* CheckpointCommands::add(CLI::App& parent, ExitCode& exit, const char* 
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     command
         ->add_option(
-            "--store", options.store,
+            std::string_view(name) == "import" ? "--to,--store" : "--store", options.store,
             "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, azblob:...")
         ->envname("EVENKEEL_STORE")
         ->required();
@@ -65,15 +78,29 @@ void CheckpointCommands::add_to(CLI::App& app, ExitCode& exit) {
     rewind->add_option("--by", options.by, "How many events of each partition")->required();
     add(*parent, exit, "export", "Write positions as JSON lines", &checkpoint_export);
     auto* import =
-        add(*parent, exit, "import", "Set positions from a file of export", &checkpoint_import);
-    import->add_option("--file", options.file, "The file")->required();
+        add(*parent, exit, "import", "Set positions from a file, or as another program has them",
+            &checkpoint_import);
+    import->footer(import_examples);
+    import->add_option("--file", options.file, "A file of export");
+    import->add_option("--from", options.from,
+                       "Other programs' checkpoints: azblob:... (as --store), redis://HOST");
+    import
+        ->add_option("--layout", options.layout,
+                     "How they lie there; the first that is found without it")
+        ->check(CLI::IsMember({"auto", "metadata", "functions", "lease", "jedis"}))
+        ->capture_default_str();
+    import->add_option("--path", options.path,
+                       "What their names begin with, if not with those of namespace, hub and "
+                       "group: 'old$Default/'");
     auto* copy = add(*parent, exit, "copy", "Set positions as another group or store has them",
                      &checkpoint_copy);
     copy->add_option("--to", options.to_store, "Store to copy to; the same one without it");
     copy->add_option("--to-group", options.to_group, "Group to copy to; the same one without it");
     for (auto* command : {set, rewind, import, copy}) {
         command->add_flag("--dry-run", options.is_dry_run, "Only say what would happen");
-        command->add_flag("--force", options.is_forced, "Also where a live processor is the owner");
+        command->add_flag("--force", options.is_forced,
+                          command == import ? "Also backwards, and where a processor is at work"
+                                            : "Also where a live processor is the owner");
     }
 }
 
