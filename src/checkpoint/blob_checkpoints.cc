@@ -12,6 +12,7 @@ namespace {
 
 // Each round that fails was won by somebody else; so many in a row are no coincidence.
 constexpr int rounds_max = 1000;
+constexpr std::string_view opened_key = "ekopen";
 
 bool is_refusal(const Error& error) {
     return error.code == ErrorCode::conflict || error.code == ErrorCode::fenced;
@@ -61,6 +62,11 @@ void BlobCheckpoints::begin(PartitionId partition) {
 }
 
 void BlobCheckpoints::read(PartitionId partition) {
+    chains_[partition].is_open_looked = false;
+    look(partition);
+}
+
+void BlobCheckpoints::look(PartitionId partition) {
     service_.ask(
         {.method = "HEAD", .blob = names_.checkpoint(partition)},
         [this, partition](const Result<BlobAnswer>& answer) { on_read(partition, answer); });
@@ -68,25 +74,54 @@ void BlobCheckpoints::read(PartitionId partition) {
 
 void BlobCheckpoints::on_read(PartitionId partition, const Result<BlobAnswer>& answer) {
     Chain& chain = chains_[partition];
-    if (!answer.ok()) return finish(partition, answer.error());
-    chain.is_fresh = true;
+    // Opened, and the checkpoint is still not there when it was looked for again.
+    Known seal = chain.known && chain.is_open_looked ? std::move(*chain.known) : Known{};
     chain.known = Known{};
+    const Result<> taken = take(partition, answer, chain.known->etag);
+    if (!taken.ok()) return finish(partition, taken.error());
+    chain.is_fresh = true;
+    if (!chain.known->etag.empty()) return apply(partition);
+    if (!chain.is_open_looked) return read_seal(partition);
+    chain.known = std::move(seal);
+    apply(partition);
+}
+
+void BlobCheckpoints::read_seal(PartitionId partition) {
+    service_.ask(
+        {.method = "HEAD", .blob = names_.seal(partition)},
+        [this, partition](const Result<BlobAnswer>& answer) { on_seal_read(partition, answer); });
+}
+
+void BlobCheckpoints::on_seal_read(PartitionId partition, const Result<BlobAnswer>& answer) {
+    Chain& chain = chains_[partition];
+    const Result<> taken = take(partition, answer, chain.known->seal_etag);
+    if (!taken.ok()) return finish(partition, taken.error());
+    chain.known->is_opened = answer->is_good() && find(answer->metadata, opened_key) != nullptr;
+    if (!chain.known->is_opened) return apply(partition);
+    // Its checkpoint may have come between the two looks.
+    chain.is_open_looked = true;
+    look(partition);
+}
+
+// Remembers what a blob holds, if it is there.
+Result<> BlobCheckpoints::take(PartitionId partition, const Result<BlobAnswer>& answer,
+                               std::string& etag) {
+    if (!answer.ok()) return answer.error();
     if (answer->is_good()) {
-        chain.known->etag = answer->etag;
+        etag = answer->etag;
         auto value = checkpoint_of(partition, answer->metadata, answer->modified);
         if (value.ok()) {
-            chain.known->value = std::move(*value);
+            chains_[partition].known->value = std::move(*value);
         } else {
             trace(TraceLevel::warning, "a checkpoint cannot be used, as if there were none",
                   {{"blob", names_.checkpoint(partition)}, {"why", value.error().detail}});
         }
     } else if (answer->status != 404) {
-        return finish(partition, Error{ErrorCode::unavailable,
-                                       fmt::format("checkpoint of partition {}: the service "
-                                                   "answers {} {}",
-                                                   partition.value, answer->status, answer->code)});
+        return Error{ErrorCode::unavailable,
+                     fmt::format("checkpoint of partition {}: the service answers {} {}",
+                                 partition.value, answer->status, answer->code)};
     }
-    apply(partition);
+    return {};
 }
 
 // What the operations do, by the rules that all stores share.
@@ -122,6 +157,7 @@ void BlobCheckpoints::apply(PartitionId partition) {
 
 void BlobCheckpoints::store(PartitionId partition, const Checkpoint& value) {
     const Chain& chain = chains_[partition];
+    if (chain.known->etag.empty() && !chain.known->is_opened) return store_seal(partition, value);
     BlobRequest request{.method = "PUT",
                         .blob = names_.checkpoint(partition),
                         .metadata = to_metadata(value, writer_)};
@@ -135,6 +171,34 @@ void BlobCheckpoints::store(PartitionId partition, const Checkpoint& value) {
     service_.ask(std::move(request), [this, partition, value](const Result<BlobAnswer>& answer) {
         on_stored(partition, value, answer);
     });
+}
+
+// The value itself if it has no position; else the seal is opened for it.
+void BlobCheckpoints::store_seal(PartitionId partition, const Checkpoint& value) {
+    const Known& known = *chains_[partition].known;
+    const bool opens = value.sequence.value >= 0 || !value.offset.empty();
+    Checkpoint sealed = value;
+    if (opens) {
+        sealed = known.value.value_or(Checkpoint{.partition = partition});
+        sealed.epoch = value.epoch;
+        sealed.written_ms = value.written_ms;
+    }
+    BlobRequest request{.method = "PUT",
+                        .blob = names_.seal(partition),
+                        .if_match = known.seal_etag,
+                        .only_if_new = known.seal_etag.empty(),
+                        .metadata = to_metadata(sealed, writer_),
+                        .is_block_blob = true};
+    if (opens) request.metadata.emplace_back(opened_key, "1");
+    service_.ask(std::move(request),
+                 [this, partition, value, sealed, opens](const Result<BlobAnswer>& answer) {
+                     Chain& chain = chains_[partition];
+                     if (!answer.ok() || !answer->is_good())
+                         return on_stored(partition, value, answer);
+                     chain.known = Known{"", sealed, answer->etag, opens};
+                     if (opens) return store(partition, value);
+                     finish(partition, std::nullopt);
+                 });
 }
 
 void BlobCheckpoints::on_stored(PartitionId partition, const Checkpoint& value,

@@ -7,6 +7,14 @@
 //                                        └──────────── read ◀───────────┘
 //
 // Operations that wait for the same partition share one write.
+//
+// What has no position yet lies in a blob "seal" where SDKs do not look: to one of them that starts
+// at the end, a checkpoint at the beginning would be all events again. The first position is
+// written in two steps, so that an owner that was replaced between them is fenced too:
+//
+//     seal, epoch 1 ──▶ seal, epoch 1, opened ──▶ checkpoint, only if there is none
+//           └──▶ seal, epoch 2: the opening        └──▶ epoch 2 finds it opened, and makes the
+//                of epoch 1 is refused                  checkpoint itself, at the beginning
 // Threads: pinned to the loop.
 #pragma once
 
@@ -44,23 +52,31 @@ private:
         Result<Checkpoint> result = Checkpoint{};
     };
     struct Known {
-        std::string etag;  // "" = there is no blob
+        std::string etag;  // of the checkpoint; "" = there is none, and the seal counts
         std::optional<Checkpoint> value;
+        std::string seal_etag = {};  // "" = there is no seal either
+        bool is_opened = false;
     };
     struct Chain {
         std::vector<Operation> waiting;
         std::vector<Operation> running;
         std::optional<Known> known;
-        bool is_fresh = false;  // read for the operations that run
+        bool is_fresh = false;        // read for the operations that run
+        bool is_open_looked = false;  // for the checkpoint, once the seal was seen opened
         int rounds = 0;
     };
 
     void add(Operation operation);
     void begin(PartitionId partition);
     void read(PartitionId partition);
+    void look(PartitionId partition);
     void on_read(PartitionId partition, const Result<BlobAnswer>& answer);
+    void read_seal(PartitionId partition);
+    void on_seal_read(PartitionId partition, const Result<BlobAnswer>& answer);
+    Result<> take(PartitionId partition, const Result<BlobAnswer>& answer, std::string& etag);
     void apply(PartitionId partition);
     void store(PartitionId partition, const Checkpoint& value);
+    void store_seal(PartitionId partition, const Checkpoint& value);
     void on_stored(PartitionId partition, const Checkpoint& value,
                    const Result<BlobAnswer>& answer);
     void finish(PartitionId partition, const std::optional<Error>& error);

@@ -50,7 +50,6 @@ void BlobListings::list_now() {
     Wanted wanted = std::exchange(wanted_, {});
     std::string prefix = names_.prefix();
     if (wanted.ownerships.empty() && wanted.checkpoints.empty()) prefix = names_.members();
-    if (wanted.ownerships.empty() && wanted.members.empty()) prefix = names_.checkpoints();
     service_.list(
         prefix, everything, [this, wanted = std::move(wanted)](Result<Found> found) mutable {
             if (found.ok()) {
@@ -98,7 +97,7 @@ std::vector<Ownership> BlobListings::ownerships_of(const Found& found) {
     std::vector<Ownership> listed;
     for (const ListedBlob& blob : found) {
         const BlobItem& item = blob.item;
-        for (const char* kind : {"checkpoint/", "epoch/"}) {
+        for (const char* kind : {"checkpoint/", "epoch/", "seal/"}) {
             if (const auto partition = partition_of(item.name, names_.prefix() + kind)) {
                 Epoch& epoch = epochs[*partition];
                 epoch = std::max(epoch, Epoch{number(item.metadata, "ekepoch")});
@@ -127,6 +126,13 @@ std::vector<Ownership> BlobListings::ownerships_of(const Found& found) {
 
 std::vector<Checkpoint> BlobListings::checkpoints_of(const Found& found) {
     std::vector<Checkpoint> listed;
+    std::map<PartitionId, Checkpoint> sealed;
+    for (const ListedBlob& blob : found) {
+        if (const auto partition = partition_of(blob.item.name, names_.seals())) {
+            auto seal = checkpoint_of(*partition, blob.item.metadata, blob.item.modified);
+            if (seal.ok()) sealed[*partition] = std::move(*seal);
+        }
+    }
     for (const ListedBlob& blob : found) {
         if (!blob.item.name.starts_with(names_.checkpoints())) continue;
         const auto partition = partition_of(blob.item.name, names_.checkpoints());
@@ -134,6 +140,7 @@ std::vector<Checkpoint> BlobListings::checkpoints_of(const Found& found) {
             complain(blob.item.name, "no partition has such an id");
             continue;
         }
+        sealed.erase(*partition);
         auto checkpoint = checkpoint_of(*partition, blob.item.metadata, blob.item.modified);
         if (checkpoint.ok()) {
             listed.push_back(std::move(*checkpoint));
@@ -141,6 +148,7 @@ std::vector<Checkpoint> BlobListings::checkpoints_of(const Found& found) {
             complain(blob.item.name, checkpoint.error().detail);
         }
     }
+    for (auto& [partition, seal] : sealed) listed.push_back(std::move(seal));
     std::sort(listed.begin(), listed.end(),
               [](const Checkpoint& a, const Checkpoint& b) { return a.partition < b.partition; });
     return listed;

@@ -146,6 +146,10 @@ std::string BlobNames::checkpoint(PartitionId partition) const {
     return fmt::format("{}checkpoint/{}", prefix_, partition.value);
 }
 
+std::string BlobNames::seal(PartitionId partition) const {
+    return fmt::format("{}{}", seals(), partition.value);
+}
+
 std::string BlobNames::epoch(PartitionId partition) const {
     return fmt::format("{}epoch/{}", prefix_, partition.value);
 }

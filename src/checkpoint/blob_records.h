@@ -4,6 +4,7 @@
 //
 //     <namespace>/<hub>/<group>/ownership/<p>     ownerid, and of ours: ekepoch, eksince, ekload
 //     <namespace>/<hub>/<group>/checkpoint/<p>    offset, sequencenumber, clientidentifier, ...
+//     <namespace>/<hub>/<group>/seal/<p>          the checkpoint before it has a position
 //     <namespace>/<hub>/<group>/epoch/<p>         the epoch of a released partition
 //     <namespace>/<hub>/<group>/members/<id>
 //     evenkeel/<namespace>/<hub>/<group>/dead/<p>/<sequence>, .../record/<key>
@@ -27,6 +28,7 @@ public:
     const std::string& prefix() const { return prefix_; }  // with a slash at its end
     std::string ownership(PartitionId partition) const;
     std::string checkpoint(PartitionId partition) const;
+    std::string seal(PartitionId partition) const;
     std::string epoch(PartitionId partition) const;
     std::string member(std::string_view id) const;
     std::string dead_letter(PartitionId partition, SequenceNumber sequence) const;
@@ -34,6 +36,7 @@ public:
 
     std::string members() const { return prefix_ + "members/"; }
     std::string checkpoints() const { return prefix_ + "checkpoint/"; }
+    std::string seals() const { return prefix_ + "seal/"; }
     std::string dead_letters() const { return ours_ + "dead/"; }
     std::string records() const { return ours_ + "record/"; }
     // What the names of all records begin with whose key begins with `prefix`; others' may too.

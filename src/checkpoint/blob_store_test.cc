@@ -160,7 +160,7 @@ TEST(BlobStore, lists_members_and_ownerships_of_one_task_with_one_request) {
 TEST(BlobStore, writes_checkpoints_that_wait_together_with_one_request) {
     BlobServer server;
     const auto client = a_client(server);
-    ASSERT_TRUE(client->seal(3, 1));
+    ASSERT_TRUE(client->write(at(0)));
     const std::uint64_t before = server.requests();
     std::atomic<int> left = 100;
     Promise<bool> all;
@@ -177,6 +177,79 @@ TEST(BlobStore, writes_checkpoints_that_wait_together_with_one_request) {
 
     EXPECT_EQ(server.requests(), before + 2) << "the first, and the rest";
     EXPECT_EQ(client->checkpoints()->at(0).sequence, SequenceNumber{99});
+}
+
+// --- checkpoints before the first position
+
+TEST(BlobStore, shows_no_checkpoint_to_the_sdks_before_there_is_a_position) {
+    BlobServer server;
+    const auto client = a_client(server);
+
+    ASSERT_TRUE(client->seal(3, 1));
+    Checkpoint tried = at(-1);
+    tried.offset.clear();
+    tried.attempts = 2;
+    ASSERT_TRUE(client->write(tried));
+
+    EXPECT_FALSE(server.blobs().contains(prefix + "checkpoint/3"));
+    EXPECT_EQ(client->checkpoints()->at(0).sequence, SequenceNumber{-1});
+    EXPECT_EQ(client->checkpoints()->at(0).attempts, 2u);
+    EXPECT_EQ(a_client(server)->seal(3, 2)->attempts, 2u);
+    ASSERT_TRUE(client->write(at(0, 2)));
+    EXPECT_EQ(*find(server.blobs().at(prefix + "checkpoint/3").metadata, "sequencenumber"), "0");
+    ASSERT_EQ(client->checkpoints()->size(), 1u);
+    EXPECT_EQ(client->checkpoints()->at(0).sequence, SequenceNumber{0});
+}
+
+TEST(BlobStore, fences_a_replaced_owner_that_has_no_position_yet) {
+    BlobServer server;
+    const auto replaced = a_client(server), owner = a_client(server);
+    ASSERT_TRUE(replaced->seal(3, 1));
+    ASSERT_TRUE(owner->seal(3, 2));
+
+    EXPECT_EQ(replaced->write(at(5, 1)).error().code, ErrorCode::fenced);
+
+    EXPECT_FALSE(server.blobs().contains(prefix + "checkpoint/3"));
+    EXPECT_TRUE(owner->write(at(1, 2)));
+    EXPECT_EQ(replaced->seal(3, 1).error().code, ErrorCode::fenced);
+}
+
+// It was about to make the first checkpoint, and stopped in between.
+TEST(BlobStore, fences_a_replaced_owner_in_the_middle_of_its_first_checkpoint) {
+    BlobServer server;
+    const auto replaced = a_client(server, {.try_max = 30s, .wait_max = 50ms, .pause_min = 10ms});
+    const auto owner = a_client(server);
+    while (!replaced->seal(3, 1).ok()) {  // on a busy machine even 50 ms may pass
+    }
+    server.set_fault([](const http::Request& request) {
+        const bool is_first = request.method == "PUT" && request.path.ends_with("/checkpoint/3");
+        return is_first ? Fault::busy : Fault::none;
+    });
+    EXPECT_EQ(replaced->write(at(5, 1)).error().code, ErrorCode::unavailable);
+    server.set_fault({});
+    ASSERT_TRUE(server.blobs().contains(prefix + "seal/3"));
+
+    ASSERT_TRUE(owner->seal(3, 2));
+
+    Result<> late = replaced->write(at(5, 1));
+    while (late.ok() || late.error().code == ErrorCode::unavailable)
+        late = replaced->write(at(5, 1));
+    EXPECT_EQ(late.error().code, ErrorCode::fenced);
+    EXPECT_EQ(owner->checkpoints()->at(0).sequence, SequenceNumber{-1});
+    EXPECT_TRUE(owner->write(at(1, 2)));
+}
+
+TEST(BlobStore, takes_the_checkpoint_that_an_sdk_wrote_beside_a_seal) {
+    BlobServer server;
+    const auto client = a_client(server);
+    ASSERT_TRUE(client->seal(3, 1));
+    server.put(prefix + "checkpoint/3", {{"offset", "1200"}, {"sequencenumber", "12"}});
+
+    EXPECT_EQ(client->write(at(11)).error().code, ErrorCode::conflict);
+    EXPECT_EQ(client->seal(3, 1)->sequence, SequenceNumber{12});
+    ASSERT_EQ(client->checkpoints()->size(), 1u);
+    EXPECT_EQ(client->checkpoints()->at(0).offset, "1200");
+    EXPECT_TRUE(client->write(at(13)));
 }
 
 // --- faults
