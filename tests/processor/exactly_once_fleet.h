@@ -149,6 +149,7 @@ public:
     }
 
     int killed() const { return killed_; }
+    int faults() const { return killed_ + stops_ + hub_restarts_; }
 
 private:
     void start(const std::string& id) {
