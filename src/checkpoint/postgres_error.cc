@@ -63,6 +63,10 @@ Error postgres_connect_error(const PostgresAddress& address, const std::string& 
         return postgres_error(address, state,
                               postgres_first_line(message.substr(std::min(at, message.size()))));
     }
+    if (message.find("no password supplied") != message.npos) {  // libpq's own words: no state
+        return postgres_error(address, "28P01",
+                              "the server asks for a password, and none is given");
+    }
     return {ErrorCode::unavailable,
             fmt::format("{}: {}; is this the right host and port, and does the server run?",
                         address.shown(), postgres_first_line(address.without_secrets(message)))};

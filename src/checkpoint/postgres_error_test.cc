@@ -30,6 +30,8 @@ TEST(PostgresError, says_what_to_do_and_keeps_the_password) {
     EXPECT_EQ(wrong.detail,
               "postgresql://h:5432/d: no *** (SQLSTATE 28P01); check user and password (in the "
               "address, PGPASSWORD or ~/.pgpass), and the server's pg_hba.conf");
+    EXPECT_EQ(postgres_connect_error(*address, "fe_sendauth: no password supplied\n").code,
+              ErrorCode::not_allowed);
     EXPECT_EQ(postgres_connect_error(*address, "no route, hush\n").code, ErrorCode::unavailable);
     EXPECT_EQ(postgres_connect_error(*address, "hush").detail.find("hush"), std::string::npos);
     EXPECT_EQ(postgres_error(*address, "40P01", "deadlock").code, ErrorCode::unavailable);

@@ -5,9 +5,9 @@
 
 #include "checkpoint/blocking_client_fixture.h"
 #include "checkpoint/open.h"
+#include "checkpoint/outage_contract.h"
 #include "checkpoint/postgres_connection.h"
 #include "checkpoint/postgres_fixture.h"
-#include "support/faulty_proxy.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -16,147 +16,47 @@ using namespace std::chrono_literals;
 
 const GroupName group{"localhost", "homes", "g"};
 
-struct PostgresOutage : WithPostgres {
-    void SetUp() override {
-        WithPostgres::SetUp();
-        if (!IsSkipped()) proxy = std::make_unique<test::FaultyProxy>(server->port());
+class PostgresOutage final : public OutageBackend {
+public:
+    PostgresOutage() : server_(shared_postgres(why_)) {
+        if (server_ != nullptr) {
+            EXPECT_TRUE(server_->run("DROP SCHEMA IF EXISTS evenkeel CASCADE"));
+        }
     }
-    std::string url() const {
-        return "postgresql://evenkeel@127.0.0.1:" + std::to_string(proxy->port()) + "/test";
+    std::string why_missing() const override { return server_ == nullptr ? why_ : ""; }
+    std::uint16_t port() const override { return server_->port(); }
+    Result<std::unique_ptr<Store>> open(std::uint16_t port, Duration wait_max,
+                                        io::Loop& loop) override {
+        auto store =
+            PostgresStore::open("postgresql://evenkeel@127.0.0.1:" + std::to_string(port) + "/test",
+                                group, loop, {.wait_max = wait_max});
+        if (!store.ok()) return store.error();
+        return std::unique_ptr<Store>(std::move(*store));
     }
-    std::unique_ptr<BlockingClient> client(Duration wait_max) {
-        return std::make_unique<BlockingClient>([&](io::Loop& loop) {
-            auto store = PostgresStore::open(url(), group, loop, {.wait_max = wait_max});
-            EXPECT_TRUE(store) << to_string(store.error());
-            return std::unique_ptr<Store>(std::move(*store));
-        });
-    }
-    static Checkpoint at(std::int64_t sequence) {
-        return {.partition = {0}, .sequence = {sequence}, .epoch = {1}};
-    }
+    void kill() override { server_->kill(); }
+    bool start_again() override { return server_->start_again(); }
 
-    const SystemClock clock{};
-    std::unique_ptr<test::FaultyProxy> proxy;
+private:
+    std::string why_;
+    test::PostgresServer* const server_;
 };
 
-TEST_F(PostgresOutage, comes_back_by_itself_and_nothing_answered_is_lost) {
-    const auto store = client(60s);
-    ASSERT_TRUE(store->write(at(1)));
-
-    proxy->cut();
-    while (!store->write(at(2)).ok()) {  // one that was under way may be unknown
-    }
-    server->kill();
-    ASSERT_TRUE(server->start_again());
-    while (!store->write(at(3)).ok()) {
-    }
-
-    EXPECT_EQ(store->checkpoints()->at(0).sequence, SequenceNumber{3});
+std::unique_ptr<OutageBackend> a_postgres_outage() {
+    return std::make_unique<PostgresOutage>();
 }
 
-TEST_F(PostgresOutage, answers_unavailable_in_time_while_it_lasts_and_works_after) {
-    const auto store = client(300ms);
-    while (!store->write(at(1)).ok()) {  // on a busy machine even 300 ms may pass
-    }
-    proxy->refuse(true);
-    Promise<bool> finished;
-    std::atomic<int> left = 20, retriable = 0;
-    const Instant asked = clock.now();
+INSTANTIATE_TEST_SUITE_P(Postgres, StoreOutage, testing::Values(&a_postgres_outage));
 
-    store->loop().post([&] {
-        for (int i = 0; i < 20; ++i) {
-            store->store().write_checkpoint(at(2 + i), [&](Result<> result) {
-                retriable += !result.ok() && is_retriable(result.error());
-                if (--left == 0) finished.set(true);
-            });
-        }
+struct PostgresLocks : WithPostgres {
+    const SystemClock clock{};
+};
+
+TEST_F(PostgresLocks, on_a_row_hold_up_only_its_own_partition) {
+    const auto store = std::make_unique<BlockingClient>([&](io::Loop& loop) {
+        auto opened = PostgresStore::open(server->url(), group, loop, {.wait_max = 2s});
+        EXPECT_TRUE(opened) << to_string(opened.error());
+        return std::unique_ptr<Store>(std::move(*opened));
     });
-    io::system::run_and_wait(store->loop(), [] {});  // the loop itself is not kept waiting
-    finished.wait();
-
-    EXPECT_EQ(retriable, 20);
-    EXPECT_LT(clock.now() - asked, Duration(10s)) << "not one bound after another";
-    proxy->refuse(false);
-    while (!store->write(at(50)).ok()) {
-    }
-    EXPECT_EQ(store->checkpoints()->at(0).sequence, SequenceNumber{50});
-}
-
-TEST_F(PostgresOutage, a_server_that_falls_silent_is_left_in_time) {
-    const auto store = client(300ms);
-    while (!store->write(at(1)).ok()) {
-    }
-    proxy->hold(true);
-    const Instant asked = clock.now();
-
-    const auto written = store->write(at(2));
-
-    ASSERT_FALSE(written);
-    EXPECT_TRUE(is_retriable(written.error())) << to_string(written.error());
-    EXPECT_LT(clock.now() - asked, Duration(10s));
-    proxy->hold(false);
-    proxy->cut();
-    while (!store->write(at(3)).ok()) {
-    }
-}
-
-TEST_F(PostgresOutage, a_lost_answer_is_unknown_and_the_write_may_be_there) {
-    const auto store = client(500ms);
-    std::string version;
-    while (version.empty()) {
-        const auto written = store->write(Ownership{.partition = {7}, .owner = "me"});
-        if (written.ok()) version = *written;
-    }
-    proxy->lose_answers(true);
-
-    const auto unknown =
-        store->write(Ownership{.partition = {7}, .owner = "me", .version = version});
-
-    ASSERT_FALSE(unknown);
-    EXPECT_TRUE(is_retriable(unknown.error())) << to_string(unknown.error());
-    proxy->lose_answers(false);
-    proxy->cut();
-    auto listed = store->ownerships();
-    while (!listed.ok()) listed = store->ownerships();
-    EXPECT_NE(listed->at(0).version, version) << "it was applied";
-    EXPECT_GT(proxy->lost_bytes(), 0u);
-}
-
-TEST_F(PostgresOutage, is_closed_at_once_while_it_lasts) {
-    const auto store = client(1h);
-    proxy->hold(true);
-    io::system::run_and_wait(store->loop(),
-                             [&] { store->store().write_checkpoint(at(1), [](auto) {}); });
-    const Instant asked = clock.now();
-
-    store->close();
-
-    EXPECT_LT(clock.now() - asked, Duration(30s));
-}
-
-TEST_F(PostgresOutage, a_watch_survives_it_and_tells_afterwards) {
-    const auto a = client(60s), b = client(60s);
-    std::atomic<int> told = 0;
-    io::system::run_and_wait(b->loop(), [&] { b->store().watch([&] { ++told; }); });
-    proxy->cut();
-    auto version = a->write(Member{.id = "a", .incarnation = "1"});
-    while (!version.ok()) version = a->write(Member{.id = "a", .incarnation = "1"});
-    const auto until_told = [&](int before) {
-        const Instant deadline = clock.now() + 60s;
-        while (told == before && clock.now() < deadline) io::system::run_and_wait(b->loop(), [] {});
-        return told > before;
-    };
-    EXPECT_TRUE(until_told(0)) << "it may have missed something";
-    const int before = told;
-
-    ASSERT_TRUE(a->write(Member{.id = "b", .incarnation = "1"}));
-
-    EXPECT_TRUE(until_told(before));
-    b->close();
-}
-
-TEST_F(PostgresOutage, a_row_that_another_session_locks_holds_up_only_its_own_partition) {
-    const auto store = client(2s);
     ASSERT_TRUE(store->seal(0, 1));
     ASSERT_TRUE(store->seal(1, 1));
     const PostgresAddress address = *PostgresAddress::parse(server->url());
@@ -219,12 +119,31 @@ TEST_F(PostgresRefusal, says_what_is_wrong_and_never_the_password) {
 }
 
 TEST_F(PostgresRefusal, a_wrong_password_is_named) {
+    ASSERT_TRUE(server->run(
+        "DROP ROLE IF EXISTS guarded; CREATE ROLE guarded LOGIN SUPERUSER PASSWORD 'right'"));
+
+    const Error wrong = error_of(at_port("guarded:hush", "test"));
+    const Error none = error_of(at_port("guarded", "test"));
+
+    EXPECT_EQ(wrong.code, ErrorCode::not_allowed) << wrong.detail;
+    EXPECT_NE(wrong.detail.find("password authentication failed"), std::string::npos)
+        << wrong.detail;
+    EXPECT_EQ(wrong.detail.find("hush"), std::string::npos) << wrong.detail;
+    EXPECT_EQ(none.code, ErrorCode::not_allowed) << none.detail;
+    EXPECT_NE(none.detail.find("PGPASSWORD"), std::string::npos) << none.detail;
+    io::system::LoopThread loop("client");
+    EXPECT_TRUE(open_store(at_port("guarded:right", "test"), group, loop).ok());
+    ASSERT_TRUE(server->run("DROP OWNED BY guarded CASCADE; DROP ROLE guarded"));
+}
+
+TEST_F(PostgresRefusal, a_role_without_connections_left_is_overloaded) {
     ASSERT_TRUE(
-        server->run("DROP ROLE IF EXISTS locked; "
-                    "CREATE ROLE locked LOGIN PASSWORD 'right' CONNECTION LIMIT 0"));
-    const Error none_left = error_of(at_port("locked:wrong", "test"));
+        server->run("DROP ROLE IF EXISTS crowded; CREATE ROLE crowded LOGIN CONNECTION LIMIT 0"));
+
+    const Error none_left = error_of(at_port("crowded", "test"));
+
     EXPECT_EQ(none_left.code, ErrorCode::overloaded) << none_left.detail;
-    ASSERT_TRUE(server->run("DROP ROLE locked"));
+    ASSERT_TRUE(server->run("DROP ROLE crowded"));
 }
 
 TEST_F(PostgresRefusal, a_database_that_is_read_only_is_named) {

@@ -3,12 +3,10 @@
 
 #include <chrono>
 
-#include <signal.h>
-
 #include "checkpoint/blocking_client_fixture.h"
 #include "checkpoint/open.h"
+#include "checkpoint/outage_contract.h"
 #include "checkpoint/redis_fixture.h"
-#include "support/faulty_proxy.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -17,128 +15,50 @@ using namespace std::chrono_literals;
 
 const GroupName group{"localhost", "homes", "g"};
 
-struct RedisOutage : WithRedis {
-    void SetUp() override {
-        WithRedis::SetUp();
-        if (!IsSkipped()) proxy = std::make_unique<test::FaultyProxy>(server->port());
+class RedisOutage final : public OutageBackend {
+public:
+    RedisOutage() : server_(shared_redis(why_)) {
+        if (server_ != nullptr) {
+            EXPECT_TRUE(server_->run({"FLUSHALL"}));
+        }
     }
-    std::unique_ptr<BlockingClient> client(Duration wait_max) {
-        const std::string url = "redis://127.0.0.1:" + std::to_string(proxy->port());
+    std::string why_missing() const override { return server_ == nullptr ? why_ : ""; }
+    std::uint16_t port() const override { return server_->port(); }
+    Result<std::unique_ptr<Store>> open(std::uint16_t port, Duration wait_max,
+                                        io::Loop& loop) override {
+        auto store = RedisStore::open("redis://127.0.0.1:" + std::to_string(port), group, loop,
+                                      {.wait_max = wait_max});
+        if (!store.ok()) return store.error();
+        return std::unique_ptr<Store>(std::move(*store));
+    }
+    void kill() override { server_->kill(); }
+    bool start_again() override { return server_->start_again(); }
+
+private:
+    std::string why_;
+    test::RedisServer* const server_;
+};
+
+std::unique_ptr<OutageBackend> a_redis_outage() {
+    return std::make_unique<RedisOutage>();
+}
+
+INSTANTIATE_TEST_SUITE_P(Redis, StoreOutage, testing::Values(&a_redis_outage));
+
+struct RedisScripts : WithRedis {
+    std::unique_ptr<BlockingClient> client() {
         return std::make_unique<BlockingClient>([&](io::Loop& loop) {
-            auto store = RedisStore::open(url, group, loop, {.wait_max = wait_max});
+            auto store = RedisStore::open(server->url(), group, loop, {.wait_max = 60s});
             EXPECT_TRUE(store) << to_string(store.error());
             return std::unique_ptr<Store>(std::move(*store));
         });
     }
-    static Checkpoint at(std::int64_t sequence) {
-        return {.partition = {0}, .sequence = {sequence}, .epoch = {1}};
-    }
-
-    const SystemClock clock{};
-    std::unique_ptr<test::FaultyProxy> proxy;
 };
 
-TEST_F(RedisOutage, comes_back_by_itself_and_nothing_answered_is_lost) {
-    const auto store = client(60s);
-    ASSERT_TRUE(store->write(at(1)));
-
-    proxy->cut();
-    while (!store->write(at(2)).ok()) {  // one that was under way may be unknown
-    }
-    server->kill();
-    ASSERT_TRUE(server->start_again());
-    while (!store->write(at(3)).ok()) {
-    }
-
-    EXPECT_EQ(store->checkpoints()->at(0).sequence, SequenceNumber{3});
-}
-
-TEST_F(RedisOutage, a_crash_of_the_server_loses_nothing_that_was_answered) {
-    const auto store = client(60s);
-    std::int64_t answered = 0;
-    for (int round = 0; round < 3; ++round) {
-        for (int i = 0; i < 50; ++i) {
-            const std::int64_t next = answered + 1;
-            if (store->write(at(next)).ok()) answered = next;
-        }
-        server->kill();
-        ASSERT_TRUE(server->start_again());
-        auto listed = store->checkpoints();
-        while (!listed.ok()) listed = store->checkpoints();
-        ASSERT_EQ(listed->size(), 1u);
-        EXPECT_GE(listed->at(0).sequence.value, answered);
-    }
-    EXPECT_GE(answered, 100);
-}
-
-TEST_F(RedisOutage, answers_unavailable_in_time_while_it_lasts_and_works_after) {
-    const auto store = client(300ms);
-    while (!store->write(at(1)).ok()) {  // on a busy machine even 300 ms may pass
-    }
-    proxy->refuse(true);
-    Promise<bool> finished;
-    std::atomic<int> left = 20, retriable = 0;
-    const Instant asked = clock.now();
-
-    store->loop().post([&] {
-        for (int i = 0; i < 20; ++i) {
-            store->store().write_checkpoint(at(2 + i), [&](Result<> result) {
-                retriable += !result.ok() && is_retriable(result.error());
-                if (--left == 0) finished.set(true);
-            });
-        }
-    });
-    finished.wait();
-
-    EXPECT_EQ(retriable, 20);
-    EXPECT_LT(clock.now() - asked, Duration(10s)) << "not one bound after another";
-    proxy->refuse(false);
-    while (!store->write(at(50)).ok()) {
-    }
-    EXPECT_EQ(store->checkpoints()->at(0).sequence, SequenceNumber{50});
-}
-
-TEST_F(RedisOutage, a_server_that_falls_silent_is_left_in_time) {
-    const auto store = client(300ms);
-    while (!store->write(at(1)).ok()) {
-    }
-    server->signal(SIGSTOP);
-    const Instant asked = clock.now();
-
-    const auto written = store->write(at(2));
-
-    server->signal(SIGCONT);
-    ASSERT_FALSE(written);
-    EXPECT_TRUE(is_retriable(written.error())) << to_string(written.error());
-    EXPECT_LT(clock.now() - asked, Duration(10s));
-    while (!store->write(at(3)).ok()) {
-    }
-}
-
-TEST_F(RedisOutage, a_lost_answer_is_unknown_and_the_write_may_be_there) {
-    const auto store = client(500ms);
-    std::string version;
-    while (version.empty()) {
-        const auto written = store->write(Ownership{.partition = {7}, .owner = "me"});
-        if (written.ok()) version = *written;
-    }
-    proxy->lose_answers(true);
-
-    const auto unknown =
-        store->write(Ownership{.partition = {7}, .owner = "me", .version = version});
-
-    ASSERT_FALSE(unknown);
-    EXPECT_TRUE(is_retriable(unknown.error())) << to_string(unknown.error());
-    proxy->lose_answers(false);
-    proxy->cut();
-    auto listed = store->ownerships();
-    while (!listed.ok()) listed = store->ownerships();
-    EXPECT_NE(listed->at(0).version, version) << "it was applied";
-}
-
-TEST_F(RedisOutage, a_server_that_forgot_the_scripts_gets_them_again) {
-    const auto store = client(60s);
-    ASSERT_TRUE(store->write(at(1)));
+TEST_F(RedisScripts, that_the_server_forgot_are_given_again) {
+    const auto store = client();
+    const Checkpoint first{.partition = {0}, .sequence = {1}, .epoch = {1}};
+    ASSERT_TRUE(store->write(first));
     ASSERT_TRUE(server->run({"SCRIPT", "FLUSH"}));
 
     const auto results = store->write(
@@ -147,44 +67,11 @@ TEST_F(RedisOutage, a_server_that_forgot_the_scripts_gets_them_again) {
     ASSERT_TRUE(results) << to_string(results.error());
     EXPECT_TRUE(results->at(0).ok());
     EXPECT_TRUE(results->at(1).ok());
-    EXPECT_TRUE(store->write(at(2)));
+    EXPECT_TRUE(store->write(first));
 }
 
-TEST_F(RedisOutage, is_closed_at_once_while_it_lasts) {
-    const auto store = client(1h);
-    proxy->hold(true);
-    io::system::run_and_wait(store->loop(),
-                             [&] { store->store().write_checkpoint(at(1), [](auto) {}); });
-    const Instant asked = clock.now();
-
-    store->close();
-
-    EXPECT_LT(clock.now() - asked, Duration(30s));
-}
-
-TEST_F(RedisOutage, a_watch_survives_it_and_tells_afterwards) {
-    const auto a = client(60s), b = client(60s);
-    std::atomic<int> told = 0;
-    io::system::run_and_wait(b->loop(), [&] { b->store().watch([&] { ++told; }); });
-    proxy->cut();
-    auto version = a->write(Member{.id = "a", .incarnation = "1"});
-    while (!version.ok()) version = a->write(Member{.id = "a", .incarnation = "1"});
-    const auto until_told = [&](int before) {
-        const Instant deadline = clock.now() + 60s;
-        while (told == before && clock.now() < deadline) io::system::run_and_wait(b->loop(), [] {});
-        return told > before;
-    };
-    EXPECT_TRUE(until_told(0)) << "it may have missed something";
-    const int before = told;
-
-    ASSERT_TRUE(a->write(Member{.id = "b", .incarnation = "1"}));
-
-    EXPECT_TRUE(until_told(before));
-    b->close();
-}
-
-TEST_F(RedisOutage, heartbeats_and_our_own_changes_are_no_news) {
-    const auto a = client(60s), b = client(60s);
+TEST_F(RedisScripts, tell_no_heartbeats_and_not_our_own_changes) {
+    const auto a = client(), b = client();
     std::atomic<int> told = 0;
     io::system::run_and_wait(a->loop(), [&] { a->store().watch([&] { ++told; }); });
 

@@ -15,7 +15,8 @@ public:
     // None if PostgreSQL is not installed or does not start; then `why` says so.
     static std::unique_ptr<PostgresServer> start(std::string& why);
 
-    // As its superuser, who needs no password; "test" is an empty database.
+    // As its superuser, who needs no password, as nobody does but a role "guarded"; "test" is an
+    // empty database.
     std::string url(const std::string& database = "test") const;
     std::uint16_t port() const { return port_; }
     // Runs a script with psql; false if it fails.
