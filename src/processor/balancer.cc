@@ -98,6 +98,8 @@ private:
             const bool a_above = plan_.counts[a] > low;
             const bool b_above = plan_.counts[b] > low;
             if (a_above != b_above) return a_above;
+            // What another has too much can be given to ours only.
+            if (receives_[a] != receives_[b]) return static_cast<bool>(receives_[a]);
             return hashes_[a] != hashes_[b] ? hashes_[a] > hashes_[b]
                                             : view_.members[a].id < view_.members[b].id;
         });

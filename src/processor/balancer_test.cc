@@ -160,6 +160,19 @@ TEST(Balancer, takes_only_the_surplus_of_official_members) {
     EXPECT_TRUE(result.claims.empty());
 }
 
+// They do not take from each other as long as each has the floor.
+TEST(Balancer, what_an_official_member_has_too_much_goes_to_ours_whatever_the_names_are) {
+    for (int name = 0; name < 20; ++name) {
+        View view = a_view({"a" + std::to_string(name), "greedy", "content"}, 8);
+        view.members[1].is_foreign = view.members[2].is_foreign = true;
+        for (std::size_t p = 0; p < 8; ++p) {
+            view.partitions[p].owner = p < 4 ? 1 : p < 6 ? 2 : 0;
+        }
+
+        EXPECT_EQ(plan(view).steals.size(), 1U);
+    }
+}
+
 TEST(Balancer, more_members_than_partitions_leave_some_as_standby) {
     View view = a_view({"a", "b", "c", "d", "e"}, 3);
 
