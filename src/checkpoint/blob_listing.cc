@@ -36,6 +36,32 @@ void BlobListings::checkpoints(Store::Answer<std::vector<Checkpoint>> done) {
     list_soon();
 }
 
+// Those that lie with the group are listed with it; an empty prefix wants the others as well.
+void BlobListings::records(std::string prefix, Store::Answer<std::vector<Record>> done) {
+    if (prefix.starts_with(BlobNames::request_keys)) {
+        wanted_.requests.emplace_back(std::move(prefix), std::move(done));
+        return list_soon();
+    }
+    const bool wants_requests = BlobNames::request_keys.starts_with(prefix);
+    const std::string like = names_.records_like(prefix);
+    service_.list(like, everything,
+                  [this, wants_requests, prefix = std::move(prefix),
+                   done = std::move(done)](Result<Found> found) mutable {
+                      if (!found.ok()) return done(found.error());
+                      if (!wants_requests) {
+                          return records_of(std::move(*found), std::move(prefix), std::move(done));
+                      }
+                      service_.list(names_.requests(), everything,
+                                    [this, found = std::move(*found), prefix = std::move(prefix),
+                                     done = std::move(done)](Result<Found> asked) mutable {
+                                        if (!asked.ok()) return done(asked.error());
+                                        found.insert(found.end(), asked->begin(), asked->end());
+                                        records_of(std::move(found), std::move(prefix),
+                                                   std::move(done));
+                                    });
+                  });
+}
+
 void BlobListings::list_soon() {
     loop_.check_here();
     if (is_posted_) return;
@@ -49,7 +75,10 @@ void BlobListings::list_now() {
     is_posted_ = false;
     Wanted wanted = std::exchange(wanted_, {});
     std::string prefix = names_.prefix();
-    if (wanted.ownerships.empty() && wanted.checkpoints.empty()) prefix = names_.members();
+    if (wanted.ownerships.empty() && wanted.checkpoints.empty()) {
+        if (wanted.requests.empty()) prefix = names_.members();
+        if (wanted.members.empty()) prefix = names_.requests();
+    }
     service_.list(
         prefix, everything, [this, wanted = std::move(wanted)](Result<Found> found) mutable {
             if (found.ok()) {
@@ -71,6 +100,10 @@ void BlobListings::on_listed(Wanted wanted, const Result<Found>& found) {
         fail(wanted.members);
         fail(wanted.ownerships);
         fail(wanted.checkpoints);
+        for (auto& [prefix, done] : wanted.requests) {
+            if (weak.expired()) return;
+            done(found.error());
+        }
         return;
     }
     if (!wanted.ownerships.empty()) {
@@ -86,6 +119,14 @@ void BlobListings::on_listed(Wanted wanted, const Result<Found>& found) {
             done(listed);
             if (weak.expired()) return;
         }
+    }
+    for (auto& [prefix, done] : wanted.requests) {
+        Found requests = *found;
+        std::erase_if(requests, [&](const ListedBlob& blob) {
+            return !blob.item.name.starts_with(names_.requests());
+        });
+        records_of(std::move(requests), std::move(prefix), std::move(done));
+        if (weak.expired()) return;
     }
     if (!wanted.members.empty()) members_of(*found, std::move(wanted.members));
 }
@@ -181,6 +222,32 @@ void BlobListings::members_of(Found found,
                  done(listed);
                  if (weak.expired()) return;
              }
+         });
+}
+
+void BlobListings::records_of(Found found, std::string prefix,
+                              Store::Answer<std::vector<Record>> done) {
+    std::erase_if(found, [&](const ListedBlob& blob) {
+        return !names_.record_key(blob.item.name).starts_with(prefix);
+    });
+    read(std::move(found),
+         [this, done = std::move(done)](const Result<Contents>& contents) mutable {
+             if (!contents.ok()) return done(contents.error());
+             std::vector<Record> records;
+             for (const auto& [blob, body] : *contents) {
+                 const auto fields = unpack(blob.item.metadata, body);
+                 auto record = fields.ok() ? record_of(names_.record_key(blob.item.name), *fields)
+                                           : fields.error();
+                 if (!record.ok()) {
+                     complain(blob.item.name, record.error().detail);
+                     continue;
+                 }
+                 record->version = blob.item.etag;
+                 records.push_back(std::move(*record));
+             }
+             std::sort(records.begin(), records.end(),
+                       [](const Record& a, const Record& b) { return a.key < b.key; });
+             done(std::move(records));
          });
 }
 

@@ -1,5 +1,5 @@
 // Listings of a group's blobs. Those that are asked for within one task share one request: a round
-// of a processor wants members and ownerships, and gets both for the price of one.
+// of a processor wants members, ownerships and requests, and gets all for the price of one.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <optional>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "checkpoint/blob_records.h"
@@ -25,6 +26,7 @@ public:
     void members(Store::Answer<std::vector<Member>> done);
     void ownerships(Store::Answer<std::vector<Ownership>> done);
     void checkpoints(Store::Answer<std::vector<Checkpoint>> done);
+    void records(std::string prefix, Store::Answer<std::vector<Record>> done);
 
     using Found = std::vector<ListedBlob>;
     struct Content {
@@ -42,6 +44,7 @@ private:
         std::vector<Store::Answer<std::vector<Member>>> members;
         std::vector<Store::Answer<std::vector<Ownership>>> ownerships;
         std::vector<Store::Answer<std::vector<Checkpoint>>> checkpoints;
+        std::vector<std::pair<std::string, Store::Answer<std::vector<Record>>>> requests;
     };
     struct Reading;
 
@@ -51,6 +54,7 @@ private:
     std::vector<Ownership> ownerships_of(const Found& found);
     std::vector<Checkpoint> checkpoints_of(const Found& found);
     void members_of(Found found, std::vector<Store::Answer<std::vector<Member>>> answers);
+    void records_of(Found found, std::string prefix, Store::Answer<std::vector<Record>> done);
 
     io::Loop& loop_;
     BlobService& service_;

@@ -165,7 +165,14 @@ std::string BlobNames::dead_letter(PartitionId partition, SequenceNumber sequenc
 }
 
 std::string BlobNames::record(std::string_view key) const {
-    return records() + key_encoded(key);
+    if (!key.starts_with(request_keys)) return records() + key_encoded(key);
+    return requests() + key_encoded(key.substr(request_keys.size()));
+}
+
+std::string BlobNames::record_key(std::string_view name) const {
+    const std::string asked = requests();
+    if (!name.starts_with(asked)) return name_decoded(name.substr(records().size()));
+    return std::string(request_keys) + name_decoded(name.substr(asked.size()));
 }
 
 std::string BlobNames::records_like(std::string_view prefix) const {

@@ -7,6 +7,7 @@
 //     <namespace>/<hub>/<group>/seal/<p>          the checkpoint before it has a position
 //     <namespace>/<hub>/<group>/epoch/<p>         the epoch of a released partition
 //     <namespace>/<hub>/<group>/members/<id>
+//     <namespace>/<hub>/<group>/request/<key>     records of that kind: listed with all the above
 //     evenkeel/<namespace>/<hub>/<group>/dead/<p>/<sequence>, .../record/<key>
 #pragma once
 
@@ -39,8 +40,15 @@ public:
     std::string seals() const { return prefix_ + "seal/"; }
     std::string dead_letters() const { return ours_ + "dead/"; }
     std::string records() const { return ours_ + "record/"; }
-    // What the names of all records begin with whose key begins with `prefix`; others' may too.
+    // Of the records whose key begins with request_keys; they lie where each look at the group
+    // finds them.
+    std::string requests() const { return prefix_ + std::string(request_keys); }
+    static constexpr std::string_view request_keys = "request/";
+    // What the names of all other records begin with whose key begins with `prefix`; others' may
+    // too.
     std::string records_like(std::string_view prefix) const;
+    // The key of a record's blob.
+    std::string record_key(std::string_view name) const;
 
 private:
     std::string prefix_;

@@ -311,39 +311,7 @@ void BlobStore::list_dead_letters(std::size_t count_max, Answer<std::vector<Dead
 }
 
 void BlobStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {
-    State& state = *state_;
-    state.service->list(
-        state.names.records_like(prefix), everything,
-        [&state, prefix = std::string(prefix),
-         done = std::move(done)](Result<std::vector<ListedBlob>> found) mutable {
-            if (!found.ok()) return done(found.error());
-            const std::size_t skipped = state.names.records().size();
-            const auto key_of = [skipped](const ListedBlob& blob) {
-                return name_decoded(std::string_view(blob.item.name).substr(skipped));
-            };
-            std::erase_if(
-                *found, [&](const ListedBlob& blob) { return !key_of(blob).starts_with(prefix); });
-            state.listings.read(
-                std::move(*found), [&state, key_of, done = std::move(done)](
-                                       const Result<BlobListings::Contents>& contents) mutable {
-                    if (!contents.ok()) return done(contents.error());
-                    std::vector<Record> records;
-                    for (const auto& [blob, body] : *contents) {
-                        const auto fields = unpack(blob.item.metadata, body);
-                        auto record =
-                            fields.ok() ? record_of(key_of(blob), *fields) : fields.error();
-                        if (!record.ok()) {
-                            state.listings.complain(blob.item.name, record.error().detail);
-                            continue;
-                        }
-                        record->version = blob.item.etag;
-                        records.push_back(std::move(*record));
-                    }
-                    std::sort(records.begin(), records.end(),
-                              [](const Record& a, const Record& b) { return a.key < b.key; });
-                    done(std::move(records));
-                });
-        });
+    state_->listings.records(std::string(prefix), std::move(done));
 }
 
 void BlobStore::write_record(const Record& record, Answer<std::string> done) {
@@ -365,6 +333,11 @@ void BlobStore::write_record(const Record& record, Answer<std::string> done) {
                      done(removed.ok() ? Result<std::string>(std::string())
                                        : Result<std::string>(removed.error()));
                  });
+}
+
+// Each request costs money, and a millisecond to a second.
+Pace BlobStore::pace() const {
+    return Pace::thrifty;
 }
 
 // The service tells nobody; processors look for themselves.

@@ -127,6 +127,10 @@ inline constexpr std::size_t record_value_bytes_max = 16'384;
 // `invalid_argument` if it breaks the rules above; each store asks this before it writes.
 Result<> check(const Record& record);
 
+// Thrifty: each request is paid for, one listing shows members, ownerships and requests, if they
+// are asked for in one task; and other SDKs' processors, which know no epochs, may share the group.
+enum class Pace : std::uint8_t { quick, thrifty };
+
 class Store {
 public:
     template <typename T = void>
@@ -169,6 +173,8 @@ public:
     // without cause; a mere heartbeat or renewal may go untold). False if the store cannot tell;
     // then callers poll. A second call replaces the function; an empty one ends the watch.
     virtual bool watch(std::function<void()> changed) = 0;
+
+    virtual Pace pace() const { return Pace::quick; }
 
     // For exactly-once sinks (checkpoint/transaction.h); null if the store has none.
     virtual Transactions* transactions() { return nullptr; }

@@ -144,7 +144,7 @@ void Coordinator::Core::judge_own_entry(Result<std::vector<Member>> listed, Inst
     if (own->age >= silence + std::chrono::seconds(1) || now - watched_since_ >= silence) {
         return enter(*own, asked);
     }
-    look_after(timing_.poll_fast);
+    look_after(std::max(timing_.poll_fast, timing_.heartbeat / 10));
 }
 
 void Coordinator::Core::enter(const std::optional<Member>& old, Instant asked) {
@@ -212,10 +212,14 @@ bool Coordinator::Core::is_covered(const Holding& holding, Instant now) const {
     return heartbeat_.lease().covers(holding.renewed, now);
 }
 
-// One that was cut may face a reader of ours from before the others came: then its epoch is needed.
+// Whoever is cut again and again, though the store says that the partition is ours, faces a reader
+// that lost it or an older version of us: then the epoch is needed.
 bool Coordinator::Core::is_shared(PartitionId partition) const {
+    constexpr std::uint32_t cuts_max = 2;
     const Holding* holding = holdings_.find(partition);
-    return has_foreign_ && (holding == nullptr || holding->fences == 0);
+    if (holding == nullptr) return options_.may_be_mixed || has_foreign_;
+    if (options_.may_be_mixed) return holding->fences <= cuts_max;
+    return has_foreign_ && holding->fences == 0;
 }
 
 void Coordinator::Core::on_fenced(PartitionId partition) {

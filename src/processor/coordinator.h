@@ -57,6 +57,13 @@ struct CoordinatorOptions {
     // partitions are shared by load instead of by count.
     std::function<double(PartitionId)> load = {};
     std::function<void(const Failure&)> on_failure = {};
+    // Processors of other SDKs may come at any time, and whoever claims a partition must be able to
+    // read it: at owner level 0 it cuts us. With a higher one its reader would be refused, and by
+    // some SDKs not be tried again for a minute. Such a store shows everything in one listing. Not
+    // together with exclusive_source.
+    bool may_be_mixed = false;
+    // A listing is asked for in this task: what is asked for in it as well comes with it.
+    std::function<void()> on_look = {};
     // A partition changed hands by a write of ours: claimed, given, released.
     std::function<void(OwnerMove)> on_move = {};
     // Our id was taken by another incarnation: everything was closed as lost, and this coordinator

@@ -1,5 +1,6 @@
 // The inside of Coordinator: one object with all its parts, so that the header of the class stays
-// light. coordinator.cc begins and ends it, rounds.cc has the rounds.
+// light. coordinator.cc begins and ends it, rounds.cc has the rounds, coordinator_renewals.cc when
+// they come.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,7 @@
 
 #include "processor/balancer.h"
 #include "processor/coordinator.h"
+#include "processor/foreign_pace.h"
 #include "processor/hand_over.h"
 #include "processor/heartbeat.h"
 #include "processor/holdings.h"
@@ -105,6 +107,10 @@ private:
     bool may_write(Instant now) const;
     bool ownerships_due(Instant now) const;
     Duration drawn(Duration period);
+    // So often the group is looked at, if nothing is expected.
+    Duration look_period() const;
+    Duration renewal_period() const;
+    bool is_due(const Holding& holding, Instant now) const;
 
     template <typename F>
     auto guarded(F function);
@@ -117,6 +123,7 @@ private:
 
     Members members_;
     Ownerships ownerships_;
+    ForeignPace foreign_pace_;
     Holdings holdings_;
     Heartbeat heartbeat_;
     HandOvers hand_overs_;

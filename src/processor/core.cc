@@ -16,14 +16,16 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
       ended_(std::move(ended)),
       stored_letters_(store_),
       journal_(place.loop, store_),
-      requests_(place.loop, store_, coordination.incarnation, 2 * coordination.timing.heartbeat,
+      requests_(place.loop, store_, coordination.incarnation, 2 * coordination.timing.poll,
                 {[this](const Requests& requests) { on_requests(requests); },
                  [this](const Error& error, Duration in) {
                      on_failure({ErrorScope::store, std::nullopt, "look for requests", error, true,
                                  std::chrono::duration_cast<std::chrono::milliseconds>(in)});
                  }},
                 random_.fork()) {
-    coordination.exclusive_source = place.source.is_exclusive();
+    // At owner level 0 the newest reader wins, also one that was replaced: then the lease decides.
+    coordination.exclusive_source = place.source.is_exclusive() && !coordination.may_be_mixed;
+    if (coordination.may_be_mixed) coordination.on_look = [this] { requests_.look_now(); };
     coordination.on_failure = [this](const Failure& failure) { on_failure(failure); };
     coordination.on_ended = [this](const Error& error) {
         requests_.stop();

@@ -14,6 +14,7 @@ using checkpoint::MemberState;
 
 // The store may tell ages as the difference of two times that were each cut to a second.
 constexpr Duration age_error{std::chrono::seconds(1)};
+constexpr Duration probation_first_max{std::chrono::seconds(6)};
 constexpr int latency_parts = 8;  // each measurement counts an eighth
 
 bool same_content(const Member& a, const Member& b) {
@@ -118,8 +119,8 @@ bool Members::is_expecting(std::string_view id) const {
 
 Duration Members::probation(std::uint32_t restarts) const {
     if (restarts == 0) return Duration(0);
-    return std::min(timing_.probation_max,
-                    timing_.dead * (std::int64_t{1} << std::min(restarts, 20U)));
+    const Duration first = std::min(timing_.dead, probation_first_max);
+    return std::min(timing_.probation_max, first * (std::int64_t{1} << std::min(restarts, 20U)));
 }
 
 bool Members::is_on_probation(const Seen& seen, Instant now) const {
@@ -130,7 +131,10 @@ std::optional<Instant> Members::next_death() const {
     std::optional<Instant> next;
     for (const auto& [id, seen] : others_) {
         if (seen.is_dead) continue;
-        const Instant at = seen.version_since + death_after();
+        // The store's clock may tell it sooner.
+        const Instant aged = last_listed_ + (death_after() + age_error - seen.member.age);
+        const Instant at =
+            std::min(seen.version_since + death_after(), std::max(aged, age_counts_from_));
         if (!next || at < *next) next = at;
     }
     return next;

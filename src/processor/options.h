@@ -23,8 +23,8 @@ Result<> check_letters(const ProcessorOptions& options, const source::Name& read
 source::OpenOptions source_options(const ProcessorOptions& options);
 // With a dead_letter_hub; `hub_here` is the one that is read, if it is in this process.
 source::OutletOptions letter_options(const ProcessorOptions& options, Hub* hub_here);
-CoordinatorOptions coordination(const ProcessorOptions& options, std::string incarnation,
-                                std::string note);
+CoordinatorOptions coordination(const ProcessorOptions& options, checkpoint::Pace pace,
+                                std::string incarnation, std::string note);
 
 // "partition 3: checkpoint failed: unavailable: ...; again in 200 ms"
 std::string to_text(const Failure& failure);

@@ -57,13 +57,28 @@ TEST(ProcessorOptions, send_dead_letters_to_a_hub_beside_or_elsewhere_but_not_ba
 
 TEST(ProcessorOptions, let_a_handler_drain_before_leaving_is_given_up) {
     ProcessorOptions options = good();
-    EXPECT_GT(coordination(options, "1", "").timing.leave_max, Duration(options.drain_max));
+    EXPECT_GT(coordination(options, checkpoint::Pace::quick, "1", "").timing.leave_max,
+              Duration(options.drain_max));
 
     options.drain_max = std::chrono::minutes(5);
-    EXPECT_GT(coordination(options, "1", "").timing.leave_max, Duration(options.drain_max));
+    EXPECT_GT(coordination(options, checkpoint::Pace::quick, "1", "").timing.leave_max,
+              Duration(options.drain_max));
 
     options.drain_max = std::chrono::milliseconds(1);
-    EXPECT_EQ(coordination(options, "1", "").timing.leave_max, standard_timing().leave_max);
+    EXPECT_EQ(coordination(options, checkpoint::Pace::quick, "1", "").timing.leave_max,
+              standard_timing().leave_max);
+}
+
+TEST(ProcessorOptions, keep_to_the_pace_of_the_store_unless_haste_is_asked_for) {
+    ProcessorOptions options = good();
+    using checkpoint::Pace;
+    EXPECT_EQ(coordination(options, Pace::quick, "1", "").timing.dead, standard_timing().dead);
+    EXPECT_EQ(coordination(options, Pace::thrifty, "1", "").timing.dead, thrifty_timing().dead);
+
+    options.profile = Profile::fast;
+    EXPECT_EQ(coordination(options, Pace::thrifty, "1", "").timing.dead, fast_timing().dead);
+    EXPECT_TRUE(coordination(options, Pace::thrifty, "1", "").may_be_mixed);
+    EXPECT_FALSE(coordination(options, Pace::quick, "1", "").may_be_mixed);
 }
 
 TEST(Failures, read_as_one_line) {

@@ -85,7 +85,8 @@ public:
             }
             core_ = std::make_unique<Core>(
                 processor::CorePlace{loop_, workers_, *store_, *source_, letters_.get()}, options_,
-                std::move(handlers), processor::coordination(options_, secure_hex(8), here()),
+                std::move(handlers),
+                processor::coordination(options_, store_->pace(), secure_hex(8), here()),
                 Random(secure_number()), [this](const Error& error) { end(error); });
             core_->start([&](Result<> started) { promise.set(std::move(started)); });
         });

@@ -76,6 +76,13 @@ void RequestWatch::look() {
     });
 }
 
+void RequestWatch::look_now() {
+    if (!timer_) return;
+    loop_.cancel(*timer_);
+    timer_.reset();
+    look();
+}
+
 void RequestWatch::look_after(Duration delay) {
     timer_ = loop_.run_after(delay, [this] {
         timer_.reset();

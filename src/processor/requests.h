@@ -63,6 +63,8 @@ public:
 
     void start() { look(); }
     void stop();
+    // Looks now instead of at the end of the period: somebody asks the store anyway.
+    void look_now();
 
 private:
     void look();
@@ -74,7 +76,7 @@ private:
     const Duration period_;
     const Told told_;
     Random random_;
-    std::optional<io::TimerId> timer_;
+    std::optional<io::TimerId> timer_;  // none while a look is under way
     std::uint32_t failures_ = 0;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

@@ -62,7 +62,12 @@ TEST(Requests, are_looked_for_until_the_end_and_through_an_outage) {
     seen = 0;
     scheduler.run_for(20s);
     EXPECT_GE(seen, 3);
+    seen = 0;
+    watch.look_now();
+    scheduler.run_for(1s);
+    EXPECT_EQ(seen, 1);
     watch.stop();
+    watch.look_now();
     seen = 0;
     scheduler.run_for(20s);
     EXPECT_EQ(seen, 0);

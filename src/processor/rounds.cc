@@ -18,7 +18,9 @@ using checkpoint::Member;
 using checkpoint::MemberState;
 using checkpoint::Ownership;
 
-constexpr int slow_listing_heartbeats = 10;  // ownerships are listed at least so seldom
+// How long to wait for others who have not seen the same yet: a death, an offer of one that leaves.
+constexpr Duration died_max = std::chrono::seconds(2);
+constexpr Duration leave_wait_max = std::chrono::seconds(2);
 // A store that notifies tells of every heartbeat as well: so many rounds may follow at once, and
 // one a second on average.
 constexpr double push_credit_max = 5;
@@ -40,6 +42,7 @@ void Coordinator::Core::round() {
     look_again_ = false;
     const Instant now = loop_.clock().now();
     list(true, ownerships_due(now));
+    if (options_.on_look) options_.on_look();
 }
 
 // Both at once: a take-over looks at the members again, after the ownerships.
@@ -102,7 +105,7 @@ void Coordinator::Core::on_change(const Members::Change& change) {
     if (change.joined) {
         calm_at_ = std::max(calm_at_, now + (has_push_ ? timing_.settle_push : timing_.settle));
     }
-    if (change.died) calm_at_ = std::max(calm_at_, now + timing_.heartbeat);
+    if (change.died) calm_at_ = std::max(calm_at_, now + std::min(timing_.heartbeat, died_max));
 }
 
 void Coordinator::Core::reconcile() {
@@ -143,7 +146,11 @@ void Coordinator::Core::decide() {
     const Instant now = loop_.clock().now();
     const ViewOfSelf self{options_.id, phase_ == Phase::leaving, now < started_at_ + probation_,
                           hand_overs_.offers()};
-    view_ = make_view(self, members_, ownerships_, timing_.foreign_expiry, now);
+    foreign_pace_.observe(foreign_owners(options_.id, members_, ownerships_, now), now);
+    const auto expiry = [this](const std::string& owner) {
+        return foreign_pace_.expiry(owner, timing_);
+    };
+    view_ = make_view(self, members_, ownerships_, expiry, now);
     view_.by_load = static_cast<bool>(options_.load);
     plan_ = plan(view_);
     unowned_ = static_cast<std::uint32_t>(
@@ -154,7 +161,7 @@ void Coordinator::Core::decide() {
                                   [](const ViewMember& member) { return member.is_foreign; }));
     if (has_foreign_ && !had_foreign) {
         trace(TraceLevel::info,
-              "processors of another SDK share this group: read at owner level 0, as they do");
+              "processors of another SDK share this group: our entries are renewed as they expect");
     }
 
     begin_offers(now);
@@ -173,9 +180,9 @@ void Coordinator::Core::decide() {
 void Coordinator::Core::begin_offers(Instant now) {
     const bool is_leaving = phase_ == Phase::leaving;
     if (!is_leaving && !is_calm(now)) return;
-    const Duration wait =
-        has_push_ ? std::min(timing_.heartbeat, Duration(std::chrono::milliseconds(100)))
-                  : timing_.heartbeat;
+    // Whoever stays reads on meanwhile; whoever leaves is in a hurry.
+    Duration wait = is_leaving ? std::min(timing_.poll, leave_wait_max) : timing_.poll;
+    if (has_push_) wait = std::min(wait, Duration(std::chrono::milliseconds(100)));
     const CloseReason reason = is_leaving ? CloseReason::shutdown : CloseReason::hand_over;
     for (const Move& move : plan_.offers) {
         const Holding* holding = holdings_.find(move.partition);
@@ -265,36 +272,6 @@ Coordinator::Core::Write Coordinator::Core::claim(PartitionId partition, Instant
     write.entry.owner = options_.id;
     write.entry.epoch.value += 1;
     write.entry.since_ms = loop_.clock().wall().milliseconds;
-    return write;
-}
-
-std::optional<Coordinator::Core::Write> Coordinator::Core::renewal(const Holding& holding,
-                                                                   Instant now) const {
-    const PartitionId partition = holding.entry.partition;
-    if (holding.is_handing_over || ownerships_.is_writing(partition) || now < holding.not_before ||
-        hand_overs_.contains(partition)) {
-        return {};
-    }
-    Write write{holding.entry, Kind::renew, {}};
-    if (!holding.is_verified) {
-        if (phase_ == Phase::leaving) return {};
-        write.kind = Kind::verify;
-        // Whoever is cut again and again may face an epoch that is far ahead.
-        write.entry.epoch.value += holding.fences > 1 ? std::int64_t{1} << holding.fences : 1;
-        write.entry.since_ms = loop_.clock().wall().milliseconds;
-        return write;
-    }
-    const Duration renewal = timing_.foreign_expiry / 3;
-    bool is_due = now - holding.renewed >=
-                  (has_foreign_ ? std::min(renewal, timing_.foreign_renewal) : renewal);
-    // After a lapse that the reader has survived.
-    if (heartbeat_.lease().is_valid(now) && !is_covered(holding, now)) is_due = true;
-    if (options_.load) {
-        if (is_load_due(holding, now)) is_due = true;
-        const auto load = loads_.find(partition);
-        if (load != loads_.end()) write.entry.load = load->second;
-    }
-    if (!is_due) return {};
     return write;
 }
 
@@ -400,7 +377,7 @@ void Coordinator::Core::end_round() {
     if (fast && !was_fast_) fast_since_ = now;
     was_fast_ = fast;
     const bool is_too_long = fast && now - fast_since_ > timing_.poll_fast_max;
-    Instant next = now + drawn(fast && !is_too_long ? timing_.poll_fast : timing_.heartbeat);
+    Instant next = now + drawn(fast && !is_too_long ? timing_.poll_fast : look_period());
     // A newcomer takes its share in steps, and each step waits for a look.
     if (now - started_at_ < timing_.ramp) next = now + drawn(timing_.poll_fast / 2);
     // A conflict, or an answer that was lost.
@@ -418,11 +395,6 @@ bool Coordinator::Core::is_fast(Instant now) const {
     const bool is_young = now - started_at_ < timing_.ramp;
     return is_young || plan_.expects || !hand_overs_.empty() || unowned_ > 0 || !is_calm(now) ||
            phase_ == Phase::leaving || relist_;
-}
-
-bool Coordinator::Core::ownerships_due(Instant now) const {
-    return relist_ || !has_listed_ownerships_ || is_fast(now) || has_foreign_ ||
-           now - ownerships_listed_ >= slow_listing_heartbeats * timing_.heartbeat;
 }
 
 Duration Coordinator::Core::drawn(Duration period) {

@@ -32,6 +32,7 @@ Timing standard_timing() {
 Timing fast_timing() {
     Timing timing;
     timing.heartbeat = milliseconds(1000);
+    timing.poll = milliseconds(1000);
     timing.poll_fast = milliseconds(200);
     timing.dead = milliseconds(3000);
     timing.lease = milliseconds(2550);
@@ -41,12 +42,28 @@ Timing fast_timing() {
     return timing;
 }
 
+// The looks keep one of our entries younger than the 60 s after which JavaScript's and Go's SDK
+// take an owner for dead.
+Timing thrifty_timing() {
+    using std::chrono::seconds;
+    Timing timing;
+    timing.heartbeat = seconds(35);
+    timing.poll = seconds(50);
+    timing.poll_fast = seconds(1);
+    timing.poll_fast_max = seconds(60);
+    timing.dead = seconds(105);
+    timing.lease = seconds(95);
+    timing.is_thrifty = true;
+    return timing;
+}
+
 Result<> validate(const Timing& timing) {
-    for (const Duration duration : {timing.heartbeat, timing.poll_fast, timing.dead, timing.lease,
-                                    timing.leave_max, timing.request_max}) {
+    for (const Duration duration : {timing.heartbeat, timing.poll, timing.poll_fast, timing.dead,
+                                    timing.lease, timing.leave_max, timing.request_max}) {
         if (duration < milliseconds(1)) {
             return refused(
-                "heartbeat, poll_fast, dead, lease, leave_max and request_max are at least 1 ms");
+                "heartbeat, poll, poll_fast, dead, lease, leave_max and request_max are at least "
+                "1 ms");
         }
     }
     for (const Duration duration : {timing.settle, timing.settle_push, timing.ramp}) {
@@ -70,6 +87,10 @@ Result<> validate(const Timing& timing) {
             fmt::format("lease ({}) is less than two heartbeats ({} each): one late "
                         "heartbeat would stop all reading. Make it at least {}",
                         text(timing.lease), text(timing.heartbeat), text(2 * timing.heartbeat)));
+    }
+    if (2 * timing.poll > timing.dead) {
+        return refused(fmt::format("poll ({}) is longer than half of dead ({})", text(timing.poll),
+                                   text(timing.dead)));
     }
     if (timing.poll_fast > timing.heartbeat) {
         return refused(fmt::format("poll_fast ({}) is longer than heartbeat ({})",

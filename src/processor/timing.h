@@ -16,19 +16,27 @@
 namespace evenkeel::processor {
 
 struct Timing {
-    Duration heartbeat{
-        std::chrono::milliseconds(2000)};                // and poll; each drawn from [0.9, 1] of it
-    Duration poll_fast{std::chrono::milliseconds(250)};  // while something is expected or unowned
-    Duration poll_fast_max{std::chrono::seconds(30)};    // for so long at a time
+    Duration heartbeat{std::chrono::milliseconds(2000)};  // each is drawn from [0.9, 1] of it
+    Duration poll{std::chrono::milliseconds(2000)};       // of the group; drawn in the same way
+    Duration poll_fast{std::chrono::milliseconds(250)};   // while something is expected or unowned
+    Duration poll_fast_max{std::chrono::seconds(30)};     // for so long at a time
     Duration dead{std::chrono::milliseconds(6000)};
     Duration lease{std::chrono::milliseconds(5000)};
     Duration settle{std::chrono::milliseconds(500)};       // after a join, before voluntary moves
     Duration settle_push{std::chrono::milliseconds(200)};  // the same, with a store that notifies
     Duration ramp{std::chrono::milliseconds(1000)};  // a newcomer takes free partitions gradually
-    // Official members are judged by the age of their entries; ours are renewed thrice in it.
+    // Official members are judged by the age of their entries; ours are renewed thrice in it. Less,
+    // down to the lower bound, for those that are seen to renew often (processor/foreign_pace.h).
     Duration foreign_expiry{std::chrono::seconds(120)};
-    // While such members are there: the shortest of their expiries is 30 s (.NET before 5.7).
+    Duration foreign_expiry_min{std::chrono::seconds(30)};
+    // While such members are there, as quick as they need it: the shortest of their expiries is 30
+    // s (.NET before 5.7), and 60 s of those of today.
     Duration foreign_renewal{std::chrono::seconds(10)};
+    Duration foreign_renewal_max{std::chrono::seconds(40)};
+    // Requests are dear, and one listing shows everything (checkpoint::Pace). While no official
+    // member is there, each look renews one of our entries, so that a newcomer of theirs counts us,
+    // and takes only what is its due.
+    bool is_thrifty = false;
     Duration leave_max{std::chrono::seconds(20)};       // hand everything over within this
     Duration request_max{std::chrono::seconds(10)};     // then the store counts as not answering
     Duration restart_memory{std::chrono::minutes(10)};  // a crash counts against its id for so long
@@ -39,6 +47,8 @@ struct Timing {
 Timing standard_timing();
 // Within about 4 s, with twice the requests to the store.
 Timing fast_timing();
+// For stores that want few requests: within about 110 s, with less than five requests a minute.
+Timing thrifty_timing();
 
 // `invalid_argument` names the pair that does not fit, and what would (I19).
 Result<> validate(const Timing& timing);

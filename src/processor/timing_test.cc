@@ -7,10 +7,12 @@ namespace {
 
 using namespace std::chrono_literals;
 
-TEST(Timing, both_profiles_are_sound) {
+TEST(Timing, all_profiles_are_sound) {
     EXPECT_TRUE(validate(standard_timing()).ok());
     EXPECT_TRUE(validate(fast_timing()).ok());
+    EXPECT_TRUE(validate(thrifty_timing()).ok());
     EXPECT_LT(fast_timing().dead, standard_timing().dead);
+    EXPECT_LT(standard_timing().dead, thrifty_timing().dead);
 }
 
 // RC-036: pairs with which a healthy owner would lose its partitions, or two would read one.
@@ -33,6 +35,7 @@ TEST(Timing, refuses_bad_pairs_and_names_them_I19) {
     expect_names(refusal([](Timing& timing) { timing.lease = 3s; }), "lease (3000 ms)",
                  "at least 4000 ms");
     expect_names(refusal([](Timing& timing) { timing.poll_fast = 3s; }), "poll_fast", "heartbeat");
+    expect_names(refusal([](Timing& timing) { timing.poll = 3001ms; }), "poll (3001 ms)", "dead");
     expect_names(refusal([](Timing& timing) { timing.heartbeat = 0s; }), "heartbeat", "1 ms");
     expect_names(refusal([](Timing& timing) { timing.settle = -1s; }), "settle", "negative");
     expect_names(refusal([](Timing& timing) { timing.foreign_expiry = 5s; }), "foreign_expiry",

@@ -1,5 +1,6 @@
 #include "processor/view.h"
 
+#include <algorithm>
 #include <unordered_map>
 
 namespace evenkeel::processor {
@@ -25,10 +26,29 @@ private:
     std::unordered_map<std::string, MemberIndex> indices_;
 };
 
+bool is_foreign(const std::string& self, const Members& members,
+                const checkpoint::Ownership& entry) {
+    return !entry.owner.empty() && entry.owner != self && entry.epoch.value == 0 &&
+           !members.others().contains(entry.owner);
+}
+
 }  // namespace
 
+std::map<std::string, Duration> foreign_owners(const std::string& self, const Members& members,
+                                               const Ownerships& ownerships, Instant now) {
+    std::map<std::string, Duration> youngest;
+    for (std::uint32_t p = 0; p < ownerships.size(); ++p) {
+        const checkpoint::Ownership& entry = ownerships[PartitionId{p}];
+        if (!is_foreign(self, members, entry)) continue;
+        const Duration age = ownerships.age(PartitionId{p}, now);
+        const auto [known, is_new] = youngest.emplace(entry.owner, age);
+        if (!is_new) known->second = std::min(known->second, age);
+    }
+    return youngest;
+}
+
 View make_view(const ViewOfSelf& self, const Members& members, const Ownerships& ownerships,
-               Duration foreign_expiry, Instant now) {
+               const std::function<Duration(const std::string&)>& foreign_expiry, Instant now) {
     Maker maker;
     maker.view.self = maker.add({self.id, self.is_leaving, self.is_on_probation, false});
     for (const auto& [id, seen] : members.others()) {
@@ -43,9 +63,8 @@ View make_view(const ViewOfSelf& self, const Members& members, const Ownerships&
         partition.load = entry.load;
         if (entry.owner.empty()) continue;
         partition.owner = maker.find(entry.owner);
-        const bool is_ours = members.others().contains(entry.owner) || entry.epoch.value > 0;
-        if (partition.owner == nobody && !is_ours &&
-            ownerships.age(PartitionId{p}, now) < foreign_expiry) {
+        if (partition.owner == nobody && is_foreign(self.id, members, entry) &&
+            ownerships.age(PartitionId{p}, now) < foreign_expiry(entry.owner)) {
             partition.owner = maker.add({entry.owner, false, false, true});
         }
     }

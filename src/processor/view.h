@@ -1,6 +1,7 @@
 // Makes the balancer's View of what the coordinator knows. Pure.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <string>
 
@@ -21,6 +22,9 @@ struct ViewOfSelf {
 // Owners that live are members; those of ours that died or left own nothing; owners that we know no
 // member of, and that write no epochs, are foreign as long as their entries are young.
 View make_view(const ViewOfSelf& self, const Members& members, const Ownerships& ownerships,
-               Duration foreign_expiry, Instant now);
+               const std::function<Duration(const std::string&)>& foreign_expiry, Instant now);
+// The owners that are none of ours, dead or not, and the age of the youngest entry of each.
+std::map<std::string, Duration> foreign_owners(const std::string& self, const Members& members,
+                                               const Ownerships& ownerships, Instant now);
 
 }  // namespace evenkeel::processor

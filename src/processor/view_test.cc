@@ -17,7 +17,8 @@ protected:
         ownerships_.resize(4);
         members_.observe(std::move(members), start, WallTime{});
         ownerships_.adopt(entries, start, start);
-        return make_view({"me", false, false, offers_}, members_, ownerships_, 120s, start);
+        const auto expiry = [](const std::string&) { return Duration(120s); };
+        return make_view({"me", false, false, offers_}, members_, ownerships_, expiry, start);
     }
     static std::string name(const View& view, MemberIndex member) {
         return member == nobody ? "" : view.members[static_cast<std::size_t>(member)].id;
@@ -52,6 +53,8 @@ TEST_F(ViewTest, an_owner_without_epoch_is_an_official_member_while_its_entry_is
     EXPECT_EQ(name(view, view.partitions[0].owner), "official");
     EXPECT_TRUE(view.members.back().is_foreign);
     EXPECT_EQ(view.partitions[1].owner, nobody);
+    const std::map<std::string, Duration> both{{"official", 119s}, {"stopped", 120s}};
+    EXPECT_EQ(foreign_owners("me", members_, ownerships_, start), both);
 }
 
 TEST_F(ViewTest, an_offer_counts_only_from_the_owner) {

@@ -110,6 +110,7 @@ void BalanceWorld::start(const std::string& id) {
     options.timing = options_.timing;
     options.strategy = options_.strategy;
     options.exclusive_source = options_.exclusive;
+    options.may_be_mixed = options_.timing.is_thrifty;
     if (!loads_.empty()) {
         options.load = [this](PartitionId partition) { return loads_[partition.value]; };
     }
