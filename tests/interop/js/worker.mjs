@@ -5,10 +5,10 @@ import { ContainerClient } from "@azure/storage-blob";
 
 const [connectionString, storage, container] = process.argv.slice(2);
 const store = new BlobCheckpointStore(new ContainerClient(storage, container));
-const { EVENT_HUB = "eh1", BALANCE_MS = "500", EXPIRY_MS = "5000" } = process.env;
+const { EVENT_HUB = "eh1", BALANCE_MS = "500", EXPIRY_MS = "5000", STRATEGY = "greedy" } = process.env;
 const client = new EventHubConsumerClient("$Default", connectionString, EVENT_HUB, store, {
   loadBalancingOptions: {
-    strategy: "greedy", updateIntervalInMs: Number(BALANCE_MS), partitionOwnershipExpirationIntervalInMs: Number(EXPIRY_MS),
+    strategy: STRATEGY, updateIntervalInMs: Number(BALANCE_MS), partitionOwnershipExpirationIntervalInMs: Number(EXPIRY_MS),
   },
 });
 client.subscribe({

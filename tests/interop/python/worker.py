@@ -12,7 +12,7 @@ LOCK = threading.Lock()
 EVENT_HUB = os.environ.get("EVENT_HUB", "eh1")
 BALANCING = {"load_balancing_interval": int(os.environ.get("BALANCE_MS", "500")) / 1000,
              "partition_ownership_expiration_interval": int(os.environ.get("EXPIRY_MS", "5000")) / 1000,
-             "load_balancing_strategy": "greedy"}
+             "load_balancing_strategy": os.environ.get("STRATEGY", "greedy")}
 RECEIVING = {"starting_position": "-1", "max_batch_size": 20, "max_wait_time": 1}
 
 
