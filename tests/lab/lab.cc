@@ -48,6 +48,10 @@ std::string Lab::connection() const {
         port_);
 }
 
+std::string Lab::store_option() const {
+    return "--store=" + (options_.store.empty() ? "sqlite:" + store_file_ : options_.store);
+}
+
 void Lab::start_hub() {
     const std::string ready = directory_.path() + "/ready.json";
     io::system::SystemFiles files;
@@ -87,7 +91,7 @@ void Lab::start_producer() {
 std::uint32_t Lab::start_processor(const std::string& id) {
     const auto number = static_cast<std::uint32_t>(processors_.size());
     const auto started = cast_->start(
-        {"process", "lab", "--store=sqlite:" + store_file_, "--profile=" + options_.profile,
+        {"process", "lab", store_option(), "--profile=" + options_.profile,
          "--id=" + (id.empty() ? fmt::format("p{}", number) : id), "--checkpoint-every=200",
          "--batch=50", fmt::format("--demo-run={}", run), "--demo-producers=1"},
         number);
@@ -99,8 +103,7 @@ std::uint32_t Lab::start_processor(const std::string& id) {
 
 fault::Outcome Lab::try_processor(const std::string& id) {
     return fault::run_to_end({EVENKEEL_PROGRAM, "process", "lab", "--connection", connection(),
-                              "--store=sqlite:" + store_file_, "--profile=" + options_.profile,
-                              "--id=" + id, "-q"});
+                              store_option(), "--profile=" + options_.profile, "--id=" + id, "-q"});
 }
 
 void Lab::kill_processor(std::uint32_t processor) {

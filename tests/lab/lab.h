@@ -19,6 +19,7 @@ struct LabOptions {
     std::uint32_t partitions = 4;
     std::uint64_t rate = 4000;  // events a second
     std::string profile = "fast";
+    std::string store = {};  // its address; empty: a SQLite file
 };
 
 class Lab {
@@ -38,6 +39,7 @@ public:
     void start_producer();
     void kill_hub();
     void start_hub();
+    // If no store was given.
     const std::string& store_file() const { return store_file_; }
 
     // Waits until `condition` holds; fails the test if it does not within `at_most`.
@@ -68,6 +70,7 @@ public:
 private:
     void fail(const char* what);
     std::string connection() const;
+    std::string store_option() const;
 
     const LabOptions options_;
     const SystemClock clock_;
