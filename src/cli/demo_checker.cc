@@ -52,7 +52,10 @@ void DemoChecker::take(const DemoReport& report, std::uint32_t process) {
             reign(partition, report).next_sequence = report.sequence + 1;
             traffic.read_up_to = std::max(traffic.read_up_to.load(), report.sequence);
             break;
-        case Kind::read: take_read(report, process); break;
+        case Kind::read:
+            take_read(report, process);
+            if (on_read_) on_read_(report);
+            break;
         case Kind::checkpoint:
             traffic.checkpoint = std::max(traffic.checkpoint.load(), report.sequence);
             break;

@@ -4,8 +4,10 @@
 // Threads: take() one; traffic() is counted for whoever watches; the rest once take() is over.
 #pragma once
 
+#include <functional>
 #include <map>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "base/result.h"
@@ -27,6 +29,10 @@ public:
     // That process was killed, and not told to stop.
     void killed(std::uint32_t process, std::int64_t at_ms);
     const Traffic& traffic() const { return traffic_; }
+    // Who else wants to hear what is read; on the thread of take(). Before anything is taken.
+    void on_read(std::function<void(const DemoReport&)> listener) {
+        on_read_ = std::move(listener);
+    }
     // A process cannot go on.
     void fail(const Error& error);
     // The worst that was told; none if all went as it should.
@@ -56,6 +62,7 @@ private:
 
     Traffic traffic_;
     std::vector<Partition> partitions_;
+    std::function<void(const DemoReport&)> on_read_;
     Handled handled_;
     std::optional<Error> failure_;
     std::optional<Error> trouble_;  // of a reader: events that could not be read

@@ -23,6 +23,11 @@ Lab::Lab(LabOptions options)
     start_hub();
     checker_ =
         std::make_unique<cli::DemoChecker>(1, std::vector<std::int64_t>(options_.partitions, -1));
+    checker_->on_read([this](const cli::DemoReport& report) {
+        progress_.handled(report.partition, report.sequence,
+                          report.sequence + static_cast<std::int64_t>(report.count) - 1,
+                          report.at_ms);
+    });
     cast_ = std::make_unique<cli::DemoCast>(*checker_, connection(), EVENKEEL_PROGRAM);
     mark_progress();
 }
@@ -37,8 +42,18 @@ void Lab::fail(const char* what) {
 }
 
 void Lab::pass(Duration time) {
-    const auto milliseconds = std::chrono::duration_cast<std::chrono::milliseconds>(time);
-    poll(nullptr, 0, static_cast<int>(milliseconds.count()));
+    constexpr auto step = std::chrono::milliseconds(10);
+    const Instant end = clock_.now() + time;
+    do {
+        sample_progress();
+        poll(nullptr, 0, static_cast<int>(step.count()));
+    } while (clock_.now() < end);
+}
+
+void Lab::sample_progress() {
+    if (!options_.store.empty()) return;
+    const auto stored = stored_.read();
+    if (stored) progress_.sampled(*stored, clock_.wall().milliseconds);
 }
 
 std::string Lab::connection() const {
@@ -164,6 +179,12 @@ cli::Verdict Lab::finish() {
         if (is_running_[i]) stop_processor(i);
     }
     cast_->finish();
+    sample_progress();
+    if (options_.store.empty()) {
+        EXPECT_EQ(progress_.judge(), "");
+        EXPECT_EQ(progress_.judge_end(), "");
+        EXPECT_GT(progress_.changes_seen(), options_.partitions) << "nobody looked";
+    }
     cli::Verdict verdict;
     checker_->judge(verdict);
     verdict.repeated_max = ~std::uint64_t{0};

@@ -11,6 +11,8 @@
 #include "cli/demo_cast.h"
 #include "cli/demo_checker.h"
 #include "fault/process.h"
+#include "lab/progress_checker.h"
+#include "lab/stored_progress.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::lab {
@@ -56,6 +58,7 @@ public:
         }
         return true;
     }
+    // Looks at the stored checkpoints meanwhile.
     void pass(Duration time);
     // Every partition was handled by one of these last, and each of them has a fair share.
     bool is_shared_by(const std::vector<std::uint32_t>& processors) const;
@@ -64,11 +67,13 @@ public:
     void mark_progress();
 
     // Stops the producer, waits until all is handled, stops the processors. What was repeated at a
-    // kill is not limited here.
+    // kill is not limited here. With a SQLite file, fails the test if a stored checkpoint ever went
+    // back or was ahead of what was handled, or if one is behind it in the end.
     cli::Verdict finish();
 
 private:
     void fail(const char* what);
+    void sample_progress();
     std::string connection() const;
     std::string store_option() const;
 
@@ -76,6 +81,8 @@ private:
     const SystemClock clock_;
     test::TemporaryDirectory directory_;
     const std::string store_file_;
+    StoredProgressReader stored_{store_file_};
+    ProgressChecker progress_;
     std::uint16_t port_ = 0;
     std::unique_ptr<fault::Process> hub_;
     std::unique_ptr<cli::DemoChecker> checker_;
