@@ -1,4 +1,4 @@
-// tidy: no test: tests/blob/import_test.cc runs it on servers
+// tidy: no test: legacy_source_test.cc runs it on a server, tests/blob/import_test.cc on two
 #include <algorithm>
 #include <map>
 #include <set>

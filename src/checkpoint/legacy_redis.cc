@@ -1,4 +1,3 @@
-// tidy: no test: tests/fault/import_test.cc runs it on a server
 #include <algorithm>
 #include <functional>
 #include <map>

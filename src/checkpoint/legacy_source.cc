@@ -1,4 +1,3 @@
-// tidy: no test: tests/blob/import_test.cc and tests/fault/import_test.cc run it on servers
 #include "checkpoint/legacy_source.h"
 
 #include <fmt/format.h>
