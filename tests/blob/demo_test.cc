@@ -6,7 +6,8 @@ namespace evenkeel::test {
 namespace {
 
 TEST_P(BlobCommand, demo_ends_well) {
-    fault::expect_a_good_demo(container(), is_azurite() ? 9 : 1);
+    if (!is_azurite()) GTEST_SKIP() << "it takes its time, and runs on the emulator";
+    fault::expect_a_good_demo(container(), 9);
 }
 
 }  // namespace
