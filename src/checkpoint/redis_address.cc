@@ -10,6 +10,8 @@ namespace evenkeel::checkpoint {
 namespace {
 
 constexpr std::uint16_t default_port = 6379;
+constexpr std::uint16_t default_sentinel_port = 26'379;
+constexpr std::size_t sentinels_max = 16;
 
 Error unreadable(std::string_view what) {
     return {ErrorCode::invalid_argument,
@@ -55,8 +57,11 @@ Result<> read_options(std::string_view text, RedisAddress& address) {
             address.ca_file = *value;
         } else if (name == "insecure" && value == "1") {
             address.verify = false;
+        } else if (name == "sentinel" && value && !value->empty()) {
+            address.primary = *value;
         } else {
-            return unreadable("of options there are ca=FILE and insecure=1, both for rediss://");
+            return unreadable(
+                "of options there are sentinel=NAME, and for rediss:// ca=FILE and insecure=1");
         }
     }
     if (!address.is_tls && (!address.ca_file.empty() || !address.verify)) {
@@ -65,11 +70,49 @@ Result<> read_options(std::string_view text, RedisAddress& address) {
     return {};
 }
 
+Result<io::Endpoint> read_endpoint(std::string_view text, std::uint16_t port) {
+    if (text.empty()) return unreadable("no host");
+    if (const auto endpoint = io::parse_endpoint(text)) return *endpoint;
+    if (text.find(':') != text.npos && !text.ends_with(']')) {
+        return unreadable("the port is no number");
+    }
+    if (text.starts_with('[') && text.ends_with(']')) text = text.substr(1, text.size() - 2);
+    return io::Endpoint{std::string(text), port};
+}
+
+// One host, or Sentinels with commas between them.
+Result<> read_hosts(std::string_view text, RedisAddress& address) {
+    if (address.primary.empty()) {
+        if (text.find(',') != text.npos) {
+            return unreadable("several hosts are Sentinels, and need ?sentinel=NAME");
+        }
+        EK_TRY_ASSIGN(address.endpoint, read_endpoint(text, default_port));
+        return {};
+    }
+    for (bool is_more = true; is_more;) {
+        const std::size_t comma = text.find(',');
+        is_more = comma != text.npos;
+        EK_TRY_ASSIGN(auto endpoint, read_endpoint(text.substr(0, comma), default_sentinel_port));
+        if (address.sentinels.size() == sentinels_max) return unreadable("too many Sentinels");
+        address.sentinels.push_back(std::move(endpoint));
+        if (is_more) text.remove_prefix(comma + 1);
+    }
+    address.endpoint = address.sentinels.front();
+    return {};
+}
+
 }  // namespace
 
 std::string RedisAddress::shown() const {
-    return fmt::format("{}://{}/{}", is_tls ? "rediss" : "redis", io::to_string(endpoint),
-                       database);
+    const char* const scheme = is_tls ? "rediss" : "redis";
+    if (sentinels.empty()) {
+        return fmt::format("{}://{}/{}", scheme, io::to_string(endpoint), database);
+    }
+    std::string hosts;
+    for (const io::Endpoint& each : sentinels) {
+        hosts += fmt::format("{}{}", hosts.empty() ? "" : ",", io::to_string(each));
+    }
+    return fmt::format("{}://{}/{}?sentinel={}", scheme, hosts, database, primary);
 }
 
 Result<RedisAddress> RedisAddress::parse(std::string_view url) {
@@ -105,16 +148,8 @@ Result<RedisAddress> RedisAddress::parse(std::string_view url) {
             return unreadable("the database is no number");
         }
     }
-    if (url.empty()) return unreadable("no host");
-    if (const auto endpoint = io::parse_endpoint(url)) {
-        address.endpoint = *endpoint;
-    } else if (url.find(':') == url.npos || url.ends_with(']')) {
-        if (url.starts_with('[') && url.ends_with(']')) url = url.substr(1, url.size() - 2);
-        address.endpoint = {std::string(url), default_port};
-    } else {
-        return unreadable("the port is no number");
-    }
     EK_TRY(read_options(options, address));
+    EK_TRY(read_hosts(url, address));
     return address;
 }
 

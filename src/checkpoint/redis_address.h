@@ -1,8 +1,10 @@
-// "redis://user:password@host:port/7", taken apart, and what may be shown of it.
+// "redis://user:password@host:port/7", taken apart, and what may be shown of it. With Sentinel:
+// "redis://user:password@host:port,host:port/7?sentinel=NAME", where the hosts are Sentinels.
 #pragma once
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "base/result.h"
 #include "io/socket.h"
@@ -13,7 +15,9 @@ struct RedisAddress {
     bool is_tls = false;  // "rediss://"
     std::string user = {};
     std::string password = {};
-    io::Endpoint endpoint;
+    io::Endpoint endpoint;  // of the first Sentinel, if there are some
+    std::vector<io::Endpoint> sentinels = {};
+    std::string primary = {};  // what Sentinels call it
     int database = 0;
     std::string ca_file = {};  // "?ca=FILE": whom to trust; without it those whom the system trusts
     bool verify = true;        // "?insecure=1": anybody

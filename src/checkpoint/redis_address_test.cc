@@ -24,12 +24,28 @@ TEST(RedisAddress, is_taken_apart) {
     EXPECT_FALSE(RedisAddress::parse("rediss://h?insecure=1")->verify);
 }
 
+TEST(RedisAddress, names_sentinels) {
+    const auto one = RedisAddress::parse("redis://:pw@s1?sentinel=main");
+    const auto many = RedisAddress::parse("rediss://s1:1,[::1],s3:3/2?sentinel=main&insecure=1");
+
+    ASSERT_TRUE(one) << to_string(one.error());
+    EXPECT_EQ(one->sentinels, (std::vector<io::Endpoint>{{"s1", 26'379}}));
+    EXPECT_EQ(one->primary, "main");
+    ASSERT_TRUE(many) << to_string(many.error());
+    EXPECT_EQ(many->sentinels, (std::vector<io::Endpoint>{{"s1", 1}, {"::1", 26'379}, {"s3", 3}}));
+    EXPECT_EQ(many->database, 2);
+    EXPECT_EQ(many->shown(), "rediss://s1:1,[::1]:26379,s3:3/2?sentinel=main");
+    EXPECT_TRUE(RedisAddress::parse("redis://h")->sentinels.empty());
+}
+
 TEST(RedisAddress, what_cannot_be_read_is_told_without_secrets) {
     for (const char* bad :
          {"redis:h", "redis://", "redis://me:hush@", "redis://me:hu/sh@h", "redis://me:hush@h:x",
           "redis://me:hush@h/db", "redis://me:hush@h/-1", "redis://me:hush%zz@h",
           "redis://me:hush%4@h", "redis://me:hush@h?ssl=1", "redis://me:hush@h?ca=/x",
-          "redis://me@h", "rediss://me:hush@h?insecure=yes", "redis://me:hu@sh@h"}) {
+          "redis://me@h", "rediss://me:hush@h?insecure=yes", "redis://me:hu@sh@h",
+          "redis://me:hush@a,b", "redis://me:hush@a,,b?sentinel=m",
+          "redis://me:hush@a?sentinel=", "redis://me:hush@a:x,b?sentinel=m"}) {
         const auto address = RedisAddress::parse(bad);
         ASSERT_FALSE(address) << bad;
         EXPECT_EQ(address.error().code, ErrorCode::invalid_argument);

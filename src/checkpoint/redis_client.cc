@@ -88,6 +88,31 @@ void RedisClient::send(std::vector<RedisCommand> commands, Done done) {
 void RedisClient::connect() {
     if (is_connecting_ || socket_) return;
     is_connecting_ = true;
+    if (options_.address.sentinels.empty() || redirects_ > 0) return connect_to(endpoint_);
+    ask_sentinels();
+}
+
+// Which server is the primary now.
+void RedisClient::ask_sentinels() {
+    sentinels_ = std::make_unique<RedisSentinels>(
+        loop_, network_,
+        RedisSentinels::Options{options_.address.sentinels, options_.address.primary,
+                                options_.wait_max, options_.tls},
+        [this](Result<io::Endpoint> found) {
+            // It goes when it has returned.
+            loop_.post([weak = std::weak_ptr<RedisClient*>(alive_), found = std::move(found)] {
+                const auto client = weak.lock();
+                if (!client) return;
+                (*client)->sentinels_.reset();
+                if (found.ok()) return (*client)->connect_to(*found);
+                (*client)->is_connecting_ = false;
+                (*client)->lose(found.error());
+            });
+        });
+}
+
+void RedisClient::connect_to(const io::Endpoint& endpoint) {
+    endpoint_ = endpoint;
     network_.connect(endpoint_, options_.wait_max,
                      [weak = std::weak_ptr<RedisClient*>(alive_)](
                          Result<std::unique_ptr<io::Socket>> connected) {

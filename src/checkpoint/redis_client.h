@@ -22,6 +22,7 @@
 #include "base/task.h"
 #include "checkpoint/redis_address.h"
 #include "checkpoint/redis_scripts.h"
+#include "checkpoint/redis_sentinels.h"
 #include "checkpoint/resp.h"
 #include "io/loop.h"
 #include "io/socket.h"
@@ -83,6 +84,8 @@ private:
     };
 
     void connect();
+    void connect_to(const io::Endpoint& endpoint);
+    void ask_sentinels();
     void greet(std::unique_ptr<io::Socket> socket);
     Result<> check_greeting(const Request& request);
     void transmit(const std::shared_ptr<Request>& request);
@@ -107,6 +110,7 @@ private:
     Callback<void(Result<>)> first_;
     io::Endpoint endpoint_;
     int redirects_ = 0;
+    std::unique_ptr<RedisSentinels> sentinels_;  // while they are asked
 
     std::unique_ptr<io::Socket> socket_;
     std::uint64_t life_ = 0;  // of the connection; callbacks of former ones do nothing
