@@ -62,6 +62,34 @@ double BenchHub::resident_mib() const {
            (1 << 20);
 }
 
+// A line has a number, our address, the peer's, a state, and the bytes not yet acknowledged.
+double BenchHub::unsent_mib() const {
+    io::system::SystemFiles files;
+    const auto opened = files.open("/proc/net/tcp", io::OpenMode::read);
+    if (!opened.ok()) return 0;
+    const std::string ours = fmt::format(" 0100007F:{:04X} ", port_);
+    constexpr std::size_t before_queue = 17;  // the peer's address and the state
+    std::array<std::byte, 4096> bytes;
+    std::string text;
+    double sum = 0;
+    for (std::uint64_t at = 0;;) {
+        const auto got = (*opened)->read(at, bytes);
+        if (!got.ok() || *got == 0) break;
+        at += *got;
+        text += as_text(ByteView(bytes).first(*got));
+        const std::size_t whole = text.rfind('\n');
+        for (std::size_t found = text.find(ours); found < whole; found = text.find(ours, found)) {
+            found += ours.size();
+            const char* const queue = text.data() + found + before_queue;
+            std::uint64_t unsent = 0;
+            std::from_chars(queue, text.data() + text.size(), unsent, 16);
+            sum += static_cast<double>(unsent);
+        }
+        text.erase(0, whole + 1);
+    }
+    return sum / (1 << 20);
+}
+
 // User and system time are fields 14 and 15, the first behind the name being the third.
 double BenchHub::cpu_seconds() const {
     return (proc_field(child_.id(), "stat", 11) + proc_field(child_.id(), "stat", 12)) /

@@ -27,6 +27,8 @@ public:
     const std::string& event_hub() const { return event_hub_; }
     std::string connection_string() const;
     double resident_mib() const;
+    // What the kernel keeps for clients that do not read, or have not yet.
+    double unsent_mib() const;
     double cpu_seconds() const;
 
 private:

@@ -225,7 +225,6 @@ void Outflow::pump() {
             sent += commitlog::stored_bytes(record);
         }
         left_ = left_.without_first(sent);
-        passed_bytes_ += sent;
     }
     give_back_credit();
     peer_.flush_soon();
@@ -300,9 +299,7 @@ void Outflow::performed(Result<commitlog::ReadOutcome> outcome) {
     if (outcome.ok()) {
         reader_->advance(*outcome);
         ahead_ = std::move(*outcome);
-        if (passed_bytes_ > trusted_after_bytes) {
-            read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
-        }
+        if (peer_.keeps_up()) read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
     } else if (outcome.error().code != ErrorCode::not_found) {
         return end(condition_of(outcome.error()));
     }
@@ -311,7 +308,6 @@ void Outflow::performed(Result<commitlog::ReadOutcome> outcome) {
 
 void Outflow::on_stall() {
     read_bytes_ = read_bytes_min;
-    passed_bytes_ = 0;
     if (!reader_ || reading_ || damage_ || (ahead_ && ahead_->damage)) return;
     const commitlog::Slice& first = left_.empty() && ahead_ ? ahead_->events : left_;
     if (first.empty() || !reader_->rewind((*first.begin()).sequence)) return;

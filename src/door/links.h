@@ -118,8 +118,6 @@ private:
     // What a link reads from disk at a time: little at first, more for a client that keeps up.
     static constexpr std::size_t read_bytes_min = std::size_t{16} << 10;
     static constexpr std::size_t read_bytes_max = std::size_t{256} << 10;
-    // More than the kernel takes for a client that does not read.
-    static constexpr std::uint64_t trusted_after_bytes = std::uint64_t{8} << 20;
 
     Peer& peer_;
     amqp::Link& link_;
@@ -131,9 +129,8 @@ private:
     std::optional<commitlog::Damage> damage_;           // behind left_
     std::optional<commitlog::ReadOutcome> ahead_ = {};  // behind that
     std::size_t read_bytes_ = read_bytes_min;
-    std::uint64_t passed_bytes_ = 0;  // to the client, since it began or last stalled
-    bool reading_ = false;            // a cold read is under way
-    bool at_end_ = false;             // waits for new events
+    bool reading_ = false;  // a cold read is under way
+    bool at_end_ = false;   // waits for new events
     amqp::Buffer prefix_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };

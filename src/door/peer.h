@@ -105,6 +105,8 @@ private:
     void end_our_side();
     void finish();
     bool has_room() const;
+    // The client has read a good deal since it came, or last stood still.
+    bool keeps_up() const;
     // Calls the link's on_room() when has_room() may hold again.
     void wait_for_room(amqp::Link& link);
     void give_room();
@@ -146,6 +148,7 @@ private:
     bool writing_ = false;
     std::uint64_t writes_ = 0;          // begun
     std::uint64_t writes_at_tick_ = 0;  // of those, at the last tick
+    std::uint64_t taken_bytes_ = 0;     // by the kernel, since the client came or last stood still
     bool reading_ = false;
     bool flush_posted_ = false;
     bool opened_ = false;

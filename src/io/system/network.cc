@@ -60,6 +60,16 @@ void acknowledge_at_once(int descriptor) {
     ::setsockopt(descriptor, IPPROTO_TCP, TCP_QUICKACK, &on, sizeof on);
 }
 
+// A client that does not read holds what its own kernel took, and of ours no more than this and one
+// packet (64 KiB): the rest waits where it can be had again. What is under way to a distant client
+// and not yet acknowledged does not count, so a long way is filled as before.
+constexpr int unsent_bytes_max = 16 << 10;
+
+void bound_unsent(int descriptor) {
+    ::setsockopt(descriptor, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent_bytes_max,
+                 sizeof unsent_bytes_max);
+}
+
 // Asio's handlers hold what they work on, since they run after the owner may have gone; the one
 // place where we share what changes. The owner empties the callbacks when it goes.
 class TcpSocket final : public Socket {
@@ -191,6 +201,7 @@ public:
             if (error) {
                 callback(error_of(error, "accept"));
             } else {
+                bound_unsent(socket.native_handle());
                 callback(
                     std::unique_ptr<Socket>(std::make_unique<TcpSocket>(loop, std::move(socket))));
             }

@@ -1,5 +1,6 @@
 // TCP on a LoopThread. Sockets are IPv4 or IPv6, without delay for small writes, and are not
-// inherited by programs we start.
+// inherited by programs we start. Of what is written to an accepted one whose peer does not read,
+// the kernel takes 80 KiB at most; then the write waits.
 //
 // No callback runs inside the call that it was given to. Threads: pinned to the loop.
 #pragma once

@@ -7,6 +7,7 @@
 
 #include <fcntl.h>
 #include <netinet/in.h>
+#include <sys/ioctl.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 #include <unistd.h>
@@ -204,6 +205,61 @@ TEST(SystemNetwork, reports_overloaded_without_descriptors_and_accepts_again_lat
     EXPECT_TRUE(world.run_until([&] { return server != nullptr; }));
     world.run([&] {
         client.reset();
+        server.reset();
+        listener.reset();
+    });
+}
+
+// Writes pieces for as long as they are taken.
+struct Spout {
+    explicit Spout(Socket& to) : socket(to) { next(); }
+    void next() {
+        socket.write(piece, [this](const Result<>& written) {
+            if (!written.ok()) return;
+            bytes += piece.size();
+            next();
+        });
+    }
+    Socket& socket;
+    const std::vector<std::byte> piece = std::vector<std::byte>(4096);
+    std::size_t bytes = 0;
+};
+
+TEST(SystemNetwork, keeps_little_for_a_client_that_does_not_read) {
+    SystemWorld world("127.0.0.1");
+    std::unique_ptr<Listener> listener;
+    std::unique_ptr<Socket> server;
+    std::optional<Spout> spout;
+    world.run([&] { listener = std::move(*world.server().listen({"127.0.0.1", 0})); });
+    const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    world.run([&] {
+        address.sin_port = htons(listener->local().port);
+        listener->accept([&](auto accepted) { server = std::move(*accepted); });
+    });
+    ASSERT_EQ(::connect(client, reinterpret_cast<const sockaddr*>(&address), sizeof address), 0);
+    ASSERT_TRUE(world.run_until([&] { return server != nullptr; }));
+
+    // Until nothing has moved for a thousand turns of the loop.
+    world.run([&] { spout.emplace(*server); });
+    std::size_t written = 0;
+    int received = 0;
+    for (int quiet = 0; quiet < 1000; ++quiet) {
+        int now = 0;
+        ASSERT_EQ(::ioctl(client, FIONREAD, &now), 0);
+        world.run([&] {
+            if (spout->bytes != written || now != received) quiet = 0;
+            written = spout->bytes;
+        });
+        received = now;
+    }
+
+    ASSERT_GT(received, 0);
+    EXPECT_LE(written - static_cast<std::size_t>(received), std::size_t{80} << 10);
+    ::close(client);
+    world.run([&] {
         server.reset();
         listener.reset();
     });
