@@ -91,9 +91,30 @@ std::uint32_t Link::send(ByteView prefix, ByteView body, std::uint32_t message_f
     EK_CHECK(can_send(), "a message is sent with credit and inside the window");
     --credit_;
     ++delivery_count_;
-    if (!write_small(prefix, body, message_format, settled)) {
+    if (fits_frame(prefix.size() + body.size())) {
+        std::array<std::byte, head_bytes> head;
+        write_head(head.data(), prefix.size() + body.size(), message_format, settled);
+        Buffer& output = connection().output_;
+        output.insert(output.end(), head.begin(), head.end());
+        output.insert(output.end(), prefix.begin(), prefix.end());
+        output.insert(output.end(), body.begin(), body.end());
+    } else {
         send_large(prefix, body, message_format, settled);
     }
+    return session_.next_delivery_id_++;
+}
+
+// The hot path.
+std::uint32_t Link::send_behind_head(ByteSpan prefix, ByteView body) {
+    const std::size_t bytes = prefix.size() - head_bytes + body.size();
+    if (!fits_frame(bytes)) return send(prefix.subspan(head_bytes), body, 0, true);
+    EK_CHECK(can_send(), "a message is sent with credit and inside the window");
+    --credit_;
+    ++delivery_count_;
+    write_head(prefix.data(), bytes, 0, true);
+    Buffer& output = connection().output_;
+    output.insert(output.end(), prefix.begin(), prefix.end());
+    output.insert(output.end(), body.begin(), body.end());
     return session_.next_delivery_id_++;
 }
 
@@ -119,40 +140,36 @@ void Link::send_large(ByteView prefix, ByteView body, std::uint32_t message_form
     rest_.insert(rest_.end(), body.begin(), body.end());
 }
 
-// The hot path: a message that fits one frame, with its transfer written from a fixed picture.
-bool Link::write_small(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled) {
-    constexpr std::size_t head_bytes = 39;
-    const std::size_t frame = head_bytes + prefix.size() + body.size();
-    if (frame > connection().frame_limit() || local_handle_ > 0xff) return false;
-    const std::uint32_t frame_size = __builtin_bswap32(static_cast<std::uint32_t>(frame));
-    const std::uint32_t id = __builtin_bswap32(session_.next_delivery_id_);
-    const std::uint32_t format = __builtin_bswap32(message_format);
+bool Link::fits_frame(std::size_t bytes) const {
+    return head_bytes + bytes <= connection().frame_limit() && local_handle_ <= 0xff;
+}
+
+// From a fixed picture, which decode_usual_transfer() knows too.
+void Link::write_head(std::byte* to, std::size_t bytes, std::uint32_t message_format,
+                      bool settled) {
     // clang-format off
-    std::array<std::uint8_t, head_bytes> head = {
-        0, 0, 0, 0, 2, 0,                                        // frame: size, data offset, type
-        static_cast<std::uint8_t>(session_.local_channel_ >> 8),
-        static_cast<std::uint8_t>(session_.local_channel_ & 0xff),
-        0x00, 0x53, 0x14, 0xc0, 26, 11,                          // transfer, a list of 11
-        0x52, static_cast<std::uint8_t>(local_handle_),          // handle
-        0x70, 0, 0, 0, 0,                                        // delivery id
-        0xa0, 4, 0, 0, 0, 0,                                     // delivery tag
-        0x70, 0, 0, 0, 0,                                        // message format
-        static_cast<std::uint8_t>(settled ? 0x41 : 0x42), 0x42,  // settled, more
-        0x40, 0x40, 0x40, 0x40, 0x41,                            // four nulls, batchable
+    static constexpr std::array<std::uint8_t, head_bytes> picture = {
+        0, 0, 0, 0, 2, 0, 0, 0,            // frame: size, data offset, type, channel
+        0x00, 0x53, 0x14, 0xc0, 26, 11,    // transfer, a list of 11
+        0x52, 0,                           // handle
+        0x70, 0, 0, 0, 0,                  // delivery id
+        0xa0, 4, 0, 0, 0, 0,               // delivery tag
+        0x70, 0, 0, 0, 0,                  // message format
+        0x41, 0x42,                        // settled, more
+        0x40, 0x40, 0x40, 0x40, 0x41,      // four nulls, batchable
     };
     // clang-format on
-    std::memcpy(head.data(), &frame_size, 4);
-    std::memcpy(head.data() + 17, &id, 4);
-    std::memcpy(head.data() + 23, &id, 4);
-    std::memcpy(head.data() + 28, &format, 4);
-    Buffer& output = connection().output_;
-    const ByteView head_view = std::as_bytes(std::span(head));
-    output.insert(output.end(), head_view.begin(), head_view.end());
-    output.insert(output.end(), prefix.begin(), prefix.end());
-    output.insert(output.end(), body.begin(), body.end());
+    const std::uint32_t id = __builtin_bswap32(session_.next_delivery_id_);
+    std::memcpy(to, picture.data(), head_bytes);
+    store(to, __builtin_bswap32(static_cast<std::uint32_t>(head_bytes + bytes)));
+    store(to + 6, __builtin_bswap16(session_.local_channel_));
+    to[15] = static_cast<std::byte>(local_handle_);
+    store(to + 17, id);
+    store(to + 23, id);
+    store(to + 28, __builtin_bswap32(message_format));
+    if (!settled) to[32] = std::byte{0x42};
     --session_.remote_window_;
     ++session_.next_outgoing_id_;
-    return true;
 }
 
 void Link::write_frame(const Transfer& transfer, ByteView first, ByteView second) {

@@ -69,6 +69,10 @@ public:
     // One message: prefix and body, one behind the other. can_send() holds.
     // Returns its delivery id.
     std::uint32_t send(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled);
+    // The same for a settled message of format 0 whose prefix has head_bytes of room in front,
+    // which are written to.
+    static constexpr std::size_t head_bytes = 39;
+    std::uint32_t send_behind_head(ByteSpan prefix, ByteView body);
     // The peer wants no more than we have: gives back the credit.
     bool drain() const { return drain_; }
     void drained();
@@ -89,7 +93,9 @@ private:
     void send_large(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled);
     void send_rest();
     void write_frame(const Transfer& transfer, ByteView first, ByteView second);
-    bool write_small(ByteView prefix, ByteView body, std::uint32_t message_format, bool settled);
+    bool fits_frame(std::size_t bytes) const;
+    // Frame header and transfer of a message of so many bytes that fits one frame.
+    void write_head(std::byte* to, std::size_t bytes, std::uint32_t message_format, bool settled);
     void write_null_attach();
     bool is_live() const { return state_ == State::attached || state_ == State::attaching; }
 

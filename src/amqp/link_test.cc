@@ -1,5 +1,9 @@
 #include "amqp/link.h"
 
+#include <array>
+#include <span>
+#include <string>
+
 #include <gtest/gtest.h>
 
 #include "amqp/engine_fixture.h"
@@ -255,6 +259,32 @@ TEST(Credit, is_not_asked_of_a_sender_that_is_early) {
 }
 
 // RC-026
+TEST(Link, sends_behind_a_head_as_it_sends_otherwise) {
+    const std::string prefix(100, 'p');
+    for (const std::size_t size : {0, 100, 2000}) {  // the last does not fit one frame
+        const std::string body(size, 'b');
+        std::array<std::string, 2> wire;
+        for (const bool behind_head : {false, true}) {
+            Server server;
+            server.open(512).begin();
+            server.frame(0, an_attach({.handle = 3, .role = Role::receiver}));
+            server.flow(3, 100);
+            server.output();
+            Link& link = *server.recorder.links.at(0);
+            for (int i = 0; i < 2; ++i) {
+                std::string framed = std::string(Link::head_bytes, 'h') + prefix;
+                behind_head ? link.send_behind_head(std::as_writable_bytes(std::span(framed)),
+                                                    as_bytes(body))
+                            : link.send(as_bytes(prefix), as_bytes(body), 0, true);
+            }
+            EXPECT_EQ(link.credit(), 98u);
+            wire[behind_head ? 1 : 0] = server.output();
+        }
+        EXPECT_GT(wire[0].size(), 2 * (prefix.size() + size));
+        EXPECT_EQ(wire[0], wire[1]) << size;
+    }
+}
+
 TEST(Numbers, of_deliveries_transfers_and_counts_wrap) {
     constexpr std::uint32_t late = 0xfffffffd;
     ConnectionOptions options;

@@ -405,6 +405,39 @@ TEST(UsualTransfer, takes_no_field_that_the_general_way_refuses) {
     EXPECT_FALSE(decode_usual_transfer(rest).has_value()) << "eleven fields, and one is there";
 }
 
+TEST(UsualTransfer, of_fixed_size_is_read_as_the_general_way_reads_it_whatever_byte_is_changed) {
+    const std::string_view picture(
+        "\0\x53\x14\xc0\x1a\x0b\x52\x07\x70\0\0\1\2\xa0\4\0\0\1\2\x70\x80\x01\x37\0\x41\x42\x40"
+        "\x40\x40\x40\x41",
+        31);
+    Buffer body(as_bytes(picture).begin(), as_bytes(picture).end());
+    body.resize(body.size() + 5, std::byte{0xee});
+    std::size_t taken = 0;
+    for (std::size_t at = 0; at < picture.size(); ++at) {
+        const std::byte before = body[at];
+        for (int value = 0; value < 256; ++value) {
+            body[at] = static_cast<std::byte>(value);
+            ByteView usual_rest = body;
+            ByteView general_rest = body;
+
+            const auto usual = decode_usual_transfer(usual_rest);
+
+            if (!usual) continue;
+            ++taken;
+            const auto general = decode_performative(general_rest);
+            ASSERT_TRUE(general.ok()) << at << " " << value;
+            EXPECT_EQ(encoded(*usual), encoded(std::get<Transfer>(*general))) << at << " " << value;
+            EXPECT_EQ(usual_rest.size(), general_rest.size());
+        }
+        body[at] = before;
+    }
+    EXPECT_GE(taken, 31u + 13 * 255) << "its numbers may be any";
+    for (std::size_t size = 0; size < picture.size(); ++size) {
+        ByteView cut = ByteView(body).first(size);
+        EXPECT_FALSE(decode_usual_transfer(cut).has_value()) << size;
+    }
+}
+
 TEST(UsualTransfer, leaves_what_is_rare_to_the_general_way) {
     Transfer aborted;
     aborted.delivery_id = 1;

@@ -32,7 +32,7 @@ public:
         explicit Iterator(const std::byte* at) : at_(at) {}
         Record operator*() const { return view(at_); }
         Iterator& operator++() {
-            at_ += stored_bytes(view(at_));
+            at_ += stored_bytes_at(at_);
             return *this;
         }
         Iterator operator++(int) {

@@ -67,6 +67,11 @@ Record view(const std::byte* bytes) {
     return record;
 }
 
+std::size_t stored_bytes_at(const std::byte* bytes) {
+    return stored_bytes(load<std::uint16_t>(bytes + at_key_bytes),
+                        load<std::uint32_t>(bytes + at_body_bytes));
+}
+
 std::optional<std::size_t> claimed_bytes(ByteView bytes) {
     if (bytes.size() < record_header_bytes) return std::nullopt;
     if (load<std::uint32_t>(bytes.data()) != record_magic) return std::nullopt;

@@ -60,6 +60,8 @@ void encode(const Record& record, std::uint32_t seed, std::byte* to);
 
 // The record at the beginning of bytes that are known to be good: of our own memory, or checked.
 Record view(const std::byte* bytes);
+// The size of that record.
+std::size_t stored_bytes_at(const std::byte* bytes);
 // How many bytes of `bytes` the record there claims; none if it cannot be a record at all or its
 // header is not all there. Nothing is verified.
 std::optional<std::size_t> claimed_bytes(ByteView bytes);

@@ -3,8 +3,11 @@
 #include <charconv>
 #include <cstring>
 
+#include <fmt/format.h>
+
 #include "amqp/message.h"
 #include "amqp/performatives.h"
+#include "base/check.h"
 
 namespace evenkeel::door {
 namespace {
@@ -100,30 +103,20 @@ std::byte* put(std::byte* to, std::uint8_t code, std::string_view text) {
     return to + text.size();
 }
 
-std::byte* put_number(std::byte* to, std::uint8_t code, std::int64_t value) {
+// Returns where the value of a number goes, which follows its code.
+std::byte* put_name(std::byte* to, std::string_view name, std::uint8_t code) {
+    to = put(to, amqp::code::symbol8, name);
     *to++ = std::byte{code};
+    return to;
+}
+
+void store_number(std::byte* to, std::int64_t value) {
     store(to, __builtin_bswap64(static_cast<std::uint64_t>(value)));
-    return to + 8;
 }
 
 std::string_view digits(std::int64_t value, std::array<char, 24>& text) {
     const auto end = std::to_chars(text.data(), text.data() + text.size(), value);
     return {text.data(), static_cast<std::size_t>(end.ptr - text.data())};
-}
-
-// The annotations of an event that has none but ours: the hot path, in one go.
-void encode_annotations(const commitlog::Record& record, Buffer& to) {
-    std::array<std::byte, 160> bytes;
-    std::array<char, 24> text;
-    std::byte* at = bytes.data();
-    const auto symbol = amqp::code::symbol8;
-    for (const int byte : {0x00, 0x53, 0x72, 0xc1, 0, 6}) *at++ = static_cast<std::byte>(byte);
-    at = put_number(put(at, symbol, sequence_name), amqp::code::long_, record.sequence.value);
-    at = put(put(at, symbol, offset_name), amqp::code::string8, digits(record.offset.value, text));
-    at =
-        put_number(put(at, symbol, time_name), amqp::code::timestamp, record.enqueued.milliseconds);
-    bytes[4] = static_cast<std::byte>(at - bytes.data() - 5);
-    to.insert(to.end(), bytes.data(), at);
 }
 
 void encode_annotations(const commitlog::Record& record, const Pairs& users, Buffer& to) {
@@ -168,6 +161,36 @@ void encode_metric(const RuntimeMetric& metric, const Pairs& users, Buffer& to) 
 
 }  // namespace
 
+// A map8 of three pairs: sequence number, time, and the offset, whose length varies, last.
+UsualPrefix::UsualPrefix(std::size_t room_bytes) : annotations_(bytes_.data() + room_bytes) {
+    constexpr std::size_t annotation_bytes_max = 120;
+    EK_CHECK(room_bytes + annotation_bytes_max <= bytes_.size(), "there is room for all of it");
+    std::byte* at = annotations_;
+    for (const int byte : {0x00, 0x53, 0x72, 0xc1, 0, 6}) *at++ = static_cast<std::byte>(byte);
+    sequence_ = put_name(at, sequence_name, amqp::code::long_);
+    time_ = put_name(sequence_ + 8, time_name, amqp::code::timestamp);
+    offset_ = put_name(time_ + 8, offset_name, amqp::code::string8);
+}
+
+bool UsualPrefix::suits(const commitlog::Record& record) {
+    if (!record.key.empty()) return false;
+    if (record.body.size() <= 3) return true;
+    const std::byte kind = record.body[2];
+    return kind != static_cast<std::byte>(descriptor::delivery_annotations) &&
+           kind != static_cast<std::byte>(descriptor::message_annotations);
+}
+
+ByteSpan UsualPrefix::encode(const commitlog::Record& record) {
+    const fmt::format_int digits(record.offset.value);
+    store_number(sequence_, record.sequence.value);
+    store_number(time_, record.enqueued.milliseconds);
+    offset_[0] = static_cast<std::byte>(digits.size());
+    std::memcpy(offset_ + 1, digits.data(), digits.size());
+    const std::byte* const end = offset_ + 1 + digits.size();
+    annotations_[4] = static_cast<std::byte>(end - annotations_ - 5);
+    return {bytes_.data(), static_cast<std::size_t>(end - bytes_.data())};
+}
+
 void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric,
                    Buffer& prefix, ByteView& body) {
     body = record.body;
@@ -178,7 +201,6 @@ void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeM
         Encoder(prefix).bytes(record.body.first(record.body.size() - body.size()));
     }
     const auto annotations = cut_section(body, descriptor::message_annotations);
-    if (!annotations && record.key.empty()) return encode_annotations(record, prefix);
     encode_annotations(record, annotations ? pairs_of(*annotations) : Pairs{}, prefix);
 }
 

@@ -6,6 +6,7 @@
 // nothing is decoded.
 #pragma once
 
+#include <array>
 #include <memory>
 #include <optional>
 #include <string>
@@ -56,7 +57,27 @@ struct RuntimeMetric {
     WallTime retrieved;
 };
 
-// What goes in front of a stored event; `body` becomes what of it follows the prefix.
+// What goes in front of an event that has no annotations but ours, and no key: the hot path. Made
+// once for many events, of which only the numbers differ.
+class UsualPrefix {
+public:
+    // So many bytes are in front of the annotations, for whoever sends them.
+    explicit UsualPrefix(std::size_t room_bytes);
+    UsualPrefix(const UsualPrefix&) = delete;
+    UsualPrefix& operator=(const UsualPrefix&) = delete;
+    static bool suits(const commitlog::Record& record);
+    // Room and annotations; valid until the next call. The event's body follows as it is.
+    ByteSpan encode(const commitlog::Record& record);
+
+private:
+    std::array<std::byte, 176> bytes_{};
+    std::byte* annotations_;
+    std::byte* sequence_;
+    std::byte* time_;
+    std::byte* offset_;
+};
+
+// What goes in front of any stored event; `body` becomes what of it follows the prefix.
 void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric,
                    amqp::Buffer& prefix, ByteView& body);
 

@@ -1,5 +1,7 @@
 #include "door/events.h"
 
+#include <limits>
+
 #include <gtest/gtest.h>
 
 #include "base/random.h"
@@ -214,6 +216,43 @@ TEST(Delivery, has_the_hubs_annotations_in_front_of_the_users) {
     EXPECT_EQ(rich.annotation("user"), "x");
     EXPECT_EQ(rich.number("x-opt-sequence-number"), 7);
     EXPECT_EQ(rich.text(), "body");
+}
+
+TEST(Delivery, of_a_usual_event_says_the_same_from_one_picture) {
+    const Buffer body = a_data("body");
+    UsualPrefix usual(5);
+    for (const std::int64_t number : {std::int64_t{0}, std::int64_t{9}, std::int64_t{1'234'567},
+                                      std::numeric_limits<std::int64_t>::max(), std::int64_t{10}}) {
+        commitlog::Record record{};
+        record.sequence = {number};
+        record.offset = {number};
+        record.enqueued = WallTime{number};
+        record.body = body;
+        ASSERT_TRUE(UsualPrefix::suits(record));
+
+        const ByteView prefix = usual.encode(record);
+        const Message message{joined({bytes_of(prefix.subspan(5)), body})};
+
+        EXPECT_EQ(message.number("x-opt-sequence-number"), number);
+        EXPECT_EQ(message.annotation("x-opt-offset"), std::to_string(number));
+        EXPECT_EQ(message.number("x-opt-enqueued-time"), number);
+        EXPECT_EQ(message.text(), "body");
+        Incoming again;
+        EXPECT_TRUE(again.decode(message.bytes, 0).ok());
+    }
+}
+
+TEST(Delivery, is_not_usual_with_a_key_or_annotations) {
+    commitlog::Record record{};
+    EXPECT_TRUE(UsualPrefix::suits(record)) << "an event of no sections at all";
+    record.key = as_bytes("key");
+    EXPECT_FALSE(UsualPrefix::suits(record));
+    record.key = {};
+    for (const auto which : {kind::delivery_annotations, kind::message_annotations}) {
+        const Buffer body = joined({section(which, a_map({{"a", a_long(1)}})), a_data("body")});
+        record.body = body;
+        EXPECT_FALSE(UsualPrefix::suits(record));
+    }
 }
 
 TEST(Delivery, has_the_runtime_metric_merged_with_the_producers_delivery_annotations) {

@@ -212,6 +212,7 @@ void Outflow::pump() {
                                    peer_.context_.loop.clock().wall()};
         }
     }
+    UsualPrefix usual(amqp::Link::head_bytes);
     while (link_.can_send()) {
         if (!peer_.has_room()) {
             peer_.wait_for_room(link_);
@@ -221,7 +222,11 @@ void Outflow::pump() {
         std::size_t sent = 0;
         for (const commitlog::Record& record : left_) {
             if (!link_.can_send() || !peer_.has_room()) break;
-            send(record, metric);
+            if (!metric && UsualPrefix::suits(record)) {
+                link_.send_behind_head(usual.encode(record), record.body);
+            } else {
+                send(record, metric);
+            }
             sent += commitlog::stored_bytes(record);
         }
         left_ = left_.without_first(sent);
