@@ -13,7 +13,7 @@ namespace {
 constexpr std::size_t header_bytes = 8;
 constexpr std::uint32_t frame_bytes_min = 512;            // what every peer must take
 constexpr std::uint32_t open_frame_bytes_max = 16 << 10;  // of a peer that is not yet known
-constexpr std::size_t kept_output_bytes_max = 256 << 10;  // of a buffer that is used again
+constexpr std::size_t spare_bytes_max = 1 << 20;
 constexpr std::size_t short_description_bytes = 128;
 constexpr Duration keep_alive_min = std::chrono::milliseconds(100);
 constexpr std::array<std::uint8_t, header_bytes> amqp_header = {'A', 'M', 'Q', 'P', 0, 1, 0, 0};
@@ -59,11 +59,13 @@ Connection::Connection(ConnectionOptions options, Handler& handler, Instant now)
 Connection::~Connection() = default;
 
 void Connection::take_output(Buffer& buffer) {
-    if (buffer.capacity() > kept_output_bytes_max) buffer = {};
+    if (buffer.capacity() > options_.kept_output_bytes_max) buffer = {};
     buffer.clear();
     buffer.swap(output_);
     answer_bytes_ = 0;
-    if (!buffer.empty()) sent_at_ = now_;
+    if (buffer.empty()) return;
+    sent_at_ = now_;
+    is_busy_ = true;
 }
 
 void Connection::receive(ByteView bytes, Instant now) {
@@ -382,8 +384,28 @@ void Connection::end_all(const std::optional<Condition>& error) {
     }
 }
 
+void Connection::borrow(Buffer& to) {
+    if (to.capacity() == 0) to.swap(spare_);
+    is_busy_ = true;
+}
+
+void Connection::give_back(Buffer from) {
+    if (from.capacity() > spare_bytes_max || from.capacity() <= spare_.capacity()) return;
+    from.clear();
+    spare_.swap(from);
+}
+
+void Connection::release_unused() {
+    if (!is_busy_) {
+        spare_ = {};
+        if (output_.empty()) output_ = {};
+    }
+    is_busy_ = false;
+}
+
 Instant Connection::tick(Instant now) {
     now_ = now;
+    release_unused();
     const Instant far = now + std::chrono::hours(1);
     if (fail_if_doomed()) {
         collect();

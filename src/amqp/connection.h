@@ -44,6 +44,8 @@ struct ConnectionOptions {
     std::uint32_t first_transfer_id = 1;       // wraps at 2^32, as delivery ids do
     std::uint64_t max_message_bytes = 1 << 20;
     std::uint64_t partial_bytes_max = 16 << 20;  // of messages that are not yet complete
+    // Memory of output that is used again; given back when a tick finds it unused.
+    std::size_t kept_output_bytes_max = 256 << 10;
     // Frames other than transfers that wait to be taken: the peer asks and does not read.
     std::uint64_t answer_bytes_max = 4 << 20;
     std::chrono::milliseconds idle_timeout{120'000};  // 0: none
@@ -165,6 +167,10 @@ private:
     void write_sasl(const Performative& body);
     bool fail_if_doomed();
     std::uint32_t frame_limit() const;
+    // Memory for messages of several frames, so that each does not ask the system for it anew.
+    void borrow(Buffer& to);
+    void give_back(Buffer from);
+    void release_unused();
 
     const ConnectionOptions options_;
     Handler& handler_;
@@ -178,6 +184,8 @@ private:
     Open peer_;
     Buffer partial_;
     Buffer output_;
+    Buffer spare_;
+    bool is_busy_ = false;  // has sent, or received what takes several frames, since the last tick
     std::map<std::uint16_t, std::unique_ptr<Session>> sessions_;  // by local channel
     std::map<std::uint16_t, Session*> by_remote_;
     std::vector<std::unique_ptr<Session>> ended_;

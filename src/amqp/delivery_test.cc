@@ -293,5 +293,34 @@ TEST(Delivery, may_end_its_own_link_or_session) {
     }
 }
 
+TEST(Delivery, of_several_frames_takes_the_memory_of_the_message_before) {
+    Server server;
+    server.open().begin();
+    server.attach({.role = Role::sender});
+    std::vector<const std::byte*> places;
+    server.recorder.delivery = [&](Link&, const Delivery& got) {
+        places.push_back(got.bytes.data());
+    };
+    const std::string first(30'000, 'a');
+    for (std::uint32_t id = 0; id < 4; ++id) {
+        if (id == 3) {
+            // Unused from one tick to the next, the memory is given back.
+            server.engine.tick(server.now);
+            server.engine.tick(server.now);
+        }
+        server.frame(0, a_transfer(0, id, true), first);
+        server.frame(0, a_transfer(0, id, true), std::string(20'000, 'b'));
+        server.frame(0, a_transfer(0, id), "c" + std::to_string(id));
+    }
+
+    ASSERT_EQ(server.recorder.received.size(), 4u);
+    for (std::size_t i = 0; i < 4; ++i) {
+        EXPECT_EQ(server.recorder.received[i].bytes,
+                  first + std::string(20'000, 'b') + "c" + std::to_string(i));
+    }
+    EXPECT_EQ(places[1], places[0]);
+    EXPECT_EQ(places[2], places[0]);
+}
+
 }  // namespace
 }  // namespace evenkeel::amqp

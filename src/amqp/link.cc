@@ -248,13 +248,15 @@ void Link::take(const Transfer& transfer, ByteView payload) {
                               "too many bytes of messages that are not complete");
         }
         owner.partial_bytes_ += payload.size();
+        owner.borrow(incoming_bytes_);
         incoming_bytes_.insert(incoming_bytes_.end(), payload.begin(), payload.end());
     }
     if (!transfer.more) {
-        const Buffer whole = std::move(incoming_bytes_);
+        Buffer whole = std::move(incoming_bytes_);
         incoming_bytes_ = {};
         connection().partial_bytes_ -= whole.size();
         finish_delivery(whole);
+        connection().give_back(std::move(whole));
     }
 }
 

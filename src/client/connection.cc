@@ -96,6 +96,7 @@ void Connection::start(std::unique_ptr<io::Socket> socket) {
     options.idle_timeout = std::chrono::seconds(60);
     options.max_message_bytes = std::uint64_t{32} << 20;
     options.partial_bytes_max = std::uint64_t{64} << 20;
+    options.kept_output_bytes_max = std::size_t{16} << 20;
     live_ = std::make_unique<Live>();
     live_->transport = std::make_unique<Transport>(
         loop_, std::move(socket), std::move(options),

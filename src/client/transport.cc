@@ -90,6 +90,7 @@ void Transport::flush() {
 
 void Transport::tick() {
     const Instant now = loop_.clock().now();
+    if (!writing_) sending_ = {};  // little work, seldom
     const Instant next = std::min(connection_.tick(now), now + tick_interval_max);
     timer_ = loop_.run_at(next, [this] {
         if (abandoned_) return;

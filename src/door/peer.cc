@@ -13,7 +13,8 @@ namespace {
 
 // A client that is quiet costs little; one that is busy gets room for many frames at once.
 constexpr std::size_t input_bytes_min = std::size_t{4} << 10;
-constexpr std::size_t input_bytes_max = std::size_t{64} << 10;
+constexpr std::size_t input_bytes_max = std::size_t{256} << 10;
+constexpr std::size_t input_growth = 8;
 constexpr std::uint32_t small_reads_max = 64;  // then the large buffer is given back
 // Of events, then the log waits. With what the kernel takes (io/system/network.h) a client that
 // does not read holds 128 KiB at most, and one that never did 96 KiB.
@@ -78,7 +79,7 @@ void Peer::take_input(std::size_t bytes) {
     connection_.receive(ByteView(input_).first(bytes), context_.loop.clock().now());
     small_reads_ = bytes < input_bytes_min ? small_reads_ + 1 : 0;
     if (bytes == input_.size() && input_.size() < input_bytes_max) {
-        input_.resize(input_bytes_max);
+        input_.resize(std::min(input_.size() * input_growth, input_bytes_max));
     } else if (small_reads_ > small_reads_max && input_.size() > input_bytes_min) {
         input_ = std::vector<std::byte>(input_bytes_min);
     }
