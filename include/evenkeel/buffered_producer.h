@@ -7,8 +7,8 @@
 //
 // Events to one partition, and events with one key, are stored in the order in which they were
 // enqueued. Those without either go to any partition, in any order. A lost connection may repeat
-// events (<evenkeel/producer.h>), a whole batch at a time; a batch that fails for good is told to
-// `on_failed`, and those behind it go on.
+// events (<evenkeel/producer.h>), a whole batch at a time, unless they are numbered (`idempotent`);
+// a batch that fails for good is told to `on_failed`, and those behind it go on.
 #pragma once
 
 #include <chrono>
@@ -30,6 +30,8 @@ struct BufferedProducerOptions {
     std::chrono::milliseconds wait_max{20};
     // Batches under way at a time, one at most for each partition or key.
     std::uint32_t in_flight_max = 64;
+    // As of ProducerOptions: what is sent again is not stored again.
+    bool idempotent = false;
     // Called on the client's thread, and must not block. The batch is gone afterwards.
     std::function<void(const Error& why, const SendBatch& batch)> on_failed = {};
 };

@@ -22,7 +22,8 @@ void Buffer::add(std::optional<std::uint32_t> partition, const std::string& key,
     } else if (group.open) {
         return;
     }
-    group.open = std::make_unique<SendBatch>(partition, key, core_.message_bytes_max());
+    group.open = std::make_unique<SendBatch>(partition, key, core_.message_bytes_max(),
+                                             options_.event_overhead);
     const bool fits = group.open->try_add_encoded(section);
     EK_CHECK(fits, "an event that is too large was let in");
     group.timer = loop_.run_after(options_.wait_max, [this, where] {
@@ -68,10 +69,12 @@ void Buffer::send(const Where& where, Group& group) {
     ++in_flight_;
     enqueue(where, group);
     Sender::Bytes message(closed.batch, &closed.batch->message());
-    core_.send(where.first, std::move(message),
-               [this, where, closed, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
-                   if (!alive.expired()) settle(where, closed, result);
-               });
+    core_.send(
+        where.first, std::move(message),
+        [this, where, closed, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
+            if (!alive.expired()) settle(where, closed, result);
+        },
+        where.second);
 }
 
 void Buffer::settle(const Where& where, const Closed& closed, const Result<>& result) {

@@ -27,6 +27,7 @@ namespace evenkeel::producer {
 struct BufferOptions {
     Duration wait_max{};
     std::uint32_t in_flight_max = 1;
+    std::size_t event_overhead = 0;  // bytes that the core adds to each event
 };
 
 class Buffer {

@@ -7,6 +7,7 @@
 #include "client/runtime.h"
 #include "producer/buffer.h"
 #include "producer/encoding.h"
+#include "producer/numbering.h"
 #include "producer/route.h"
 #include <evenkeel/buffered_producer.h>
 
@@ -33,10 +34,12 @@ public:
         Promise<Result<>> promise;
         runtime_.loop().post([&] {
             // Order is the buffer's to keep; the senders take what it gives them.
-            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max);
+            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max,
+                                                     options_.idempotent);
             buffer_ = std::make_unique<producer::Buffer>(
                 runtime_.loop(), *core_,
-                producer::BufferOptions{options_.wait_max, options_.in_flight_max},
+                producer::BufferOptions{options_.wait_max, options_.in_flight_max,
+                                        event_overhead()},
                 [this](const Result<>& result, const SendBatch& batch) { settle(result, batch); });
             core_->open([this, &promise](Result<> opened) {
                 message_bytes_max_ = core_->message_bytes_max();
@@ -51,7 +54,8 @@ public:
         const SendBatch empty(route.partition, std::string(route.partition_key), 0);
         std::vector<std::byte> section;
         if (event.body.size() <= message_bytes_max_) producer::append_event(event, section);
-        if (section.empty() || empty.size_bytes() + section.size() > message_bytes_max_) {
+        if (section.empty() ||
+            empty.size_bytes() + section.size() + event_overhead() > message_bytes_max_) {
             return Error{ErrorCode::invalid_argument,
                          fmt::format("an event with a body of {} bytes; the hub takes {} with all "
                                      "that belongs to it",
@@ -82,6 +86,10 @@ public:
     }
 
 private:
+    std::size_t event_overhead() const {
+        return options_.idempotent ? producer::stamp_bytes_max : 0;
+    }
+
     void settle(const Result<>& result, const SendBatch& batch) {
         const SendBatch empty(batch.partition(), batch.partition_key(), 0);
         budget_.give_back(batch.size(), batch.size_bytes() - empty.size_bytes());

@@ -205,6 +205,26 @@ TEST(ClientLoopback, takes_single_events_from_many_threads_and_keeps_their_order
     }
 }
 
+TEST(ClientLoopback, numbers_single_events_if_asked_to) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 2).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto producer = BufferedProducer::open(*client, {.wait_max = 1ms, .idempotent = true}).value();
+
+    for (int i = 0; i < 100; ++i) {
+        const std::string body = std::to_string(i);
+        ASSERT_TRUE(producer->enqueue({.body = body}, {.partition_key = "key1"}).ok());
+    }
+    ASSERT_TRUE(producer->flush().ok());
+    const std::string too_large(1 << 20, 'x');
+    EXPECT_EQ(producer->enqueue({.body = too_large}).error().code, ErrorCode::invalid_argument);
+
+    // Of 2 partitions, the key's is 1.
+    auto reader = open_reader(*client, "$Default", 1, Position::earliest()).value();
+    const auto texts = read_texts(*reader, 100);
+    for (int i = 0; i < 100; ++i) EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
+}
+
 TEST(ClientLoopback, says_overloaded_instead_of_waiting_if_asked_to) {
     HubProcess hub;
     ASSERT_TRUE(hub.create("homes", 1).ok());

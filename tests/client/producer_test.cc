@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "client/sim_world.h"
+#include "producer/numbering.h"
 
 namespace evenkeel::test {
 namespace {
@@ -282,6 +283,36 @@ TEST(BufferedSim, keeps_the_order_of_each_partition_and_key_under_faults_B1) {
         }
     }
     EXPECT_EQ(got, by_lane);
+}
+
+TEST(BufferedSim, numbered_stores_each_event_once_in_the_order_of_its_key_S2) {
+    SimWorld world(3);
+    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+    Buffered producer(
+        world, {.wait_max = 1ms, .in_flight_max = 8, .event_overhead = producer::stamp_bytes_max});
+    Random random = world.scheduler().fork_random();
+    std::map<std::string, Texts> by_key;
+    for (int i = 0; i < 600; ++i) {
+        const std::string key = "key-" + std::to_string(random.below(5));
+        by_key[key].push_back(key + " " + std::to_string(i));
+        producer.add(std::nullopt, key, by_key[key].back());
+        world.run_for(std::chrono::microseconds(random.below(300)));
+        if (i % 20 == 19) world.reset_connections();
+    }
+    bool flushed = false;
+    world.buffer->flush([&] { flushed = true; });
+    ASSERT_TRUE(world.run_until([&] { return flushed; }));
+
+    EXPECT_EQ(producer.settled, 600u) << (producer.why ? producer.why->detail : "");
+    std::map<std::string, Texts> got;
+    for (std::uint32_t partition = 0; partition < 3; ++partition) {
+        for (const auto& body : stored(world, partition)) {
+            got[body.substr(0, body.find(' '))].push_back(body);
+        }
+    }
+    EXPECT_EQ(got, by_key) << "nothing twice, nothing missing";
 }
 
 TEST(BufferedSim, tells_what_failed_for_good_and_goes_on) {
