@@ -110,16 +110,16 @@ public:
           interrupt_(interrupt),
           terminal_(terminal_of(stderr)) {}
 
-    ExitCode run(std::uint32_t partitions) {
+    ExitCode run() {
         const Result<> result = send_all();
         clear_progress();
         if (!result.ok()) return failed(result.error());
         const double seconds = elapsed();
         if (!options_.quiet) {
-            fmt::print(stderr, "sent {} event{}  {}  {} partition{}  {:.1f} s  ({}/s)  0 failed\n",
+            // Which partitions got them is the hub's to know.
+            fmt::print(stderr, "sent {} event{}  {}  {:.1f} s  ({}/s)  0 failed\n",
                        with_commas(sender_.sent), sender_.sent == 1 ? "" : "s",
-                       bytes_text(sender_.bytes), partitions, partitions == 1 ? "" : "s", seconds,
-                       with_commas(per_second(seconds)));
+                       bytes_text(sender_.bytes), seconds, with_commas(per_second(seconds)));
         }
         return interrupt_.requested() ? ExitCode::interrupted : ExitCode::done;
     }
@@ -259,7 +259,7 @@ ExitCode send(const SendOptions& options) {
         client_options(*remote, options.event_hub, "evenkeel send", Patience::usual));
     if (!producer.ok()) return fail_remote(what, producer.error(), *remote);
     Sender sender(**producer, options, std::move(*dress));
-    return Sending(options, *remote, *rate, input, sender, interrupt).run(contact->partitions);
+    return Sending(options, *remote, *rate, input, sender, interrupt).run();
 }
 
 }  // namespace evenkeel::cli
