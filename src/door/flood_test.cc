@@ -72,7 +72,8 @@ TEST_P(HalfOpenBy, another_way_are_closed_after_ten_seconds_too_and_others_are_s
     const auto context = io::TlsServerContext::make(*identity);
     DoorFixture world;
     http::Server server(
-        world.loop, {}, [](const http::Request&, Callback<void(http::Response)>) {},
+        world.loop, {.connections_max = 3000},
+        [](const http::Request&, Callback<void(http::Response)>) {},
         [&](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
             world.door->adopt(std::move(socket));
         });
@@ -82,7 +83,7 @@ TEST_P(HalfOpenBy, another_way_are_closed_after_ten_seconds_too_and_others_are_s
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
     const Duration alone = send_time(world, client, link);
-    constexpr std::size_t count = 600;
+    constexpr std::size_t count = 2000;
     std::vector<std::unique_ptr<io::Socket>> crowd;
     for (std::size_t i = 0; i < count; ++i) {
         world.network.host("crowd", world.client_loop)

@@ -1,6 +1,7 @@
 #include <gtest/gtest.h>
 
 #include "door/door_fixture.h"
+#include "door/jwt_fixture.h"
 
 namespace evenkeel::door {
 namespace {
@@ -82,6 +83,37 @@ TEST(Cbs, takes_any_token_of_a_provider_when_told_to) {
     Client& client = world.stranger();
 
     EXPECT_EQ(client.put_token("whatever", "sb://hub/eh1", "jwt").code, 202);
+    EXPECT_TRUE(client.sender("eh1")->is_open());
+}
+
+TEST(Cbs, refuses_a_token_of_an_unknown_key_until_the_key_set_has_it) {
+    const Provider first(false, "first");
+    const Provider second(false, "second");
+    int asked = 0;
+    JwtOptions options;
+    options.issuers = {"i"};
+    options.audiences = {"a"};
+    options.default_rights = {true, false, false};
+    options.unknown_key = [&asked] { ++asked; };
+    DoorFixture world({.jwt = JwtVerifier::make(options, key_set_of(first)).value()});
+    Client& client = world.stranger();
+    const auto put = [&](const Provider& provider) {
+        const auto expires = world.now().milliseconds / 1000 + 3600;
+        return client.put_token(
+            provider.token(R"({"iss":"i","aud":"a","exp":)" + std::to_string(expires) + "}"),
+            "sb://hub/eh1", "jwt");
+    };
+
+    const auto unknown = put(second);
+    EXPECT_EQ(unknown.code, 401);
+    EXPECT_EQ(unknown.condition, "com.microsoft:auth-failed");
+    EXPECT_TRUE(unknown.description.starts_with("InvalidSignature: ")) << unknown.description;
+    EXPECT_EQ(asked, 1) << "the key set is to be fetched again";
+    EXPECT_EQ(client.sender("eh1")->error.name, "amqp:unauthorized-access");
+
+    world.door->set_jwt(JwtVerifier::make(options, key_set_of(second)).value());
+    EXPECT_EQ(put(second).code, 202);
+    EXPECT_EQ(put(first).code, 401);
     EXPECT_TRUE(client.sender("eh1")->is_open());
 }
 
