@@ -33,6 +33,9 @@ TEST(BlobNames, of_ours_hold_any_id_and_sort_dead_letters) {
     EXPECT_LT(names.dead_letter({9}, {5}), names.dead_letter({10}, {1}));
     EXPECT_EQ(names.record("moves/3"), "evenkeel/ns/hub/g/record/moves/3");
     EXPECT_TRUE(names.record("moves/3").starts_with(names.records_like("moves/")));
+    EXPECT_EQ(names.record("request/pause"), "ns/hub/g/request/pause");
+    EXPECT_EQ(names.record_key("ns/hub/g/request/drain/a=2Eb"), "request/drain/a.b");
+    EXPECT_EQ(names.record_key(names.record("moves/3")), "moves/3");
     for (const char* key : {"a//b", "/a", "a/", "a.b", "..", "a/../b"}) {
         EXPECT_EQ(name_decoded(names.record(key).substr(names.records().size())), key);
         EXPECT_EQ(names.record(key).find("//"), std::string::npos);

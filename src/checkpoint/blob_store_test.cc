@@ -139,22 +139,28 @@ TEST(BlobStore, leaves_out_what_it_cannot_use) {
     EXPECT_EQ(client->seal(1, 1)->sequence, SequenceNumber{-1});
 }
 
-TEST(BlobStore, lists_members_and_ownerships_of_one_task_with_one_request) {
+TEST(BlobStore, lists_members_ownerships_and_requests_of_one_task_with_one_request) {
     BlobServer server;
     const auto client = a_client(server);
     ASSERT_TRUE(client->write(a_member()));
+    ASSERT_TRUE(client->write(Record{.key = "request/pause", .value = "all"}));
+    ASSERT_TRUE(client->write(Record{.key = "moves/1", .value = "x"}));
     ASSERT_TRUE(client->write(a_claim(1)));
     const std::uint64_t before = server.requests();
-    Promise<std::size_t> members, ownerships;
+    Promise<std::size_t> members, ownerships, requests;
 
     client->loop().post([&] {
         client->store().list_members([&](auto listed) { members.set(listed->size()); });
         client->store().list_ownerships([&](auto listed) { ownerships.set(listed->size()); });
+        client->store().list_records("request/",
+                                     [&](auto listed) { requests.set(listed->size()); });
     });
 
     EXPECT_EQ(members.wait(), 1u);
     EXPECT_EQ(ownerships.wait(), 1u);
+    EXPECT_EQ(requests.wait(), 1u);
     EXPECT_EQ(server.requests(), before + 1);
+    EXPECT_EQ(client->records("")->size(), 2u);
 }
 
 TEST(BlobStore, writes_checkpoints_that_wait_together_with_one_request) {

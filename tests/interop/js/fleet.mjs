@@ -37,7 +37,6 @@ export class Fleet {
       const [program, args] = {
         python: [process.env.PYTHON, [python("worker.py"), this.members.length % 2 ? "threads" : "tasks", ...where]],
         go: [process.env.GO_WORKER, where],
-        java: ["java", ["-XX:TieredStopAtLevel=1", "-cp", process.env.JAVA_PATH, "Worker", ...where]],
         ours: [process.env.EVENKEEL, ["process", this.eventHub, "--connection", this.connection, "--id", name,
           "-o", "json", ...this.ours]],
       }[kind];

@@ -21,8 +21,9 @@ const longMs = 600_000; // and with EVENKEEL_LONG
 const calmMs = 7_000; // so long nothing moves in a group that is balanced
 // How the SDKs are set up: they look every two seconds, and give the dead 25.
 const pace = { BALANCE_MS: "2000", EXPIRY_MS: "25000" };
-// SDKs that take part where they could be built.
-const others = [process.env.GO_WORKER && "go", process.env.JAVA_PATH && "java"].filter(Boolean);
+// Go takes part where it could be built. Java's processor (5.21.3) writes checkpoints without an offset, at
+// which Python's fails: those two cannot share a group, with or without us.
+const others = [process.env.GO_WORKER && "go"].filter(Boolean);
 
 test("positions_of_each_store_are_read_by_the_others", async ({ storage, container, store }) => {
   const where = { fullyQualifiedNamespace: "localhost", eventHubName: "eh1", consumerGroup: "$Default" };
