@@ -261,7 +261,7 @@ TEST(Credit, is_not_asked_of_a_sender_that_is_early) {
 // RC-026
 TEST(Link, sends_behind_a_head_as_it_sends_otherwise) {
     const std::string prefix(100, 'p');
-    for (const std::size_t size : {0, 100, 2000}) {  // the last does not fit one frame
+    for (const std::size_t size : {0U, 100U, 2000U}) {  // the last does not fit one frame
         const std::string body(size, 'b');
         std::array<std::string, 2> wire;
         for (const bool behind_head : {false, true}) {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <limits>
 #include <map>
 #include <utility>
 
@@ -16,8 +15,6 @@
 
 namespace evenkeel::checkpoint {
 namespace {
-
-constexpr std::size_t everything = std::numeric_limits<std::size_t>::max();
 
 Error not_as_expected(std::string_view what, std::string_view version) {
     return {ErrorCode::conflict,
