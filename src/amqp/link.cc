@@ -144,7 +144,7 @@ bool Link::fits_frame(std::size_t bytes) const {
     return head_bytes + bytes <= connection().frame_limit() && local_handle_ <= 0xff;
 }
 
-// From a fixed picture, which decode_usual_transfer() knows too.
+// From a fixed picture, which decode_pictured_transfer() knows too.
 void Link::write_head(std::byte* to, std::size_t bytes, std::uint32_t message_format,
                       bool settled) {
     // clang-format off

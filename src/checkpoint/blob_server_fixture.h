@@ -3,6 +3,7 @@
 // faults on demand. Signatures are not checked here but by the emulator, in tests/blob.
 #pragma once
 
+#include <chrono>
 #include <functional>
 #include <map>
 #include <memory>
@@ -81,6 +82,11 @@ public:
     void lease(const std::string& name) {
         const Lock lock(mutex_);
         blobs_[name].is_leased = true;
+    }
+    // As if all blobs had been written so much earlier.
+    void age(std::chrono::milliseconds by) {
+        const Lock lock(mutex_);
+        for (auto& [name, blob] : blobs_) blob.modified.milliseconds -= by.count();
     }
     std::map<std::string, Blob> blobs() const {
         const Lock lock(mutex_);

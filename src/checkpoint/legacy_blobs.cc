@@ -116,13 +116,6 @@ std::string live_owner(const std::vector<Found>& all, const Found& found) {
     return {};
 }
 
-bool is_wanted(const LegacyQuery& query, const Found& found) {
-    const auto& wanted = query.partitions;
-    return !found.place.is_ownership &&
-           (wanted.empty() ||
-            std::find(wanted.begin(), wanted.end(), found.place.partition.value) != wanted.end());
-}
-
 std::vector<LegacyPath> paths_of(const std::vector<Found>& found) {
     std::map<std::string, std::size_t> counts;
     for (const Found& each : found) counts[each.place.path] += each.place.is_ownership ? 0 : 1;
@@ -153,7 +146,7 @@ Result<LegacyCheckpoints> read_legacy_blobs(const LegacyQuery& query) {
         only_path(paths_of(all), query, {container.others.begin(), container.others.end()}));
     LegacyCheckpoints result{layout, path, {}};
     for (const Found& found : all) {
-        if (!is_wanted(query, found)) continue;
+        if (found.place.is_ownership || !is_wanted(query, found.place.partition)) continue;
         const bool is_metadata = layout == LegacyLayout::metadata;
         result.entries.push_back(
             {found.item.name, found.place.partition,

@@ -47,17 +47,9 @@ const boost::json::value* member(const boost::json::object& object, std::string_
     for (const auto& [key, value] : object) {
         std::string plain = lower_text({key.data(), key.size()});
         std::erase(plain, '_');
-        if (plain == name && !value.is_null()) return &value;
+        if (plain == name) return &value;
     }
     return nullptr;
-}
-
-bool has_member(const boost::json::object& object, std::string_view name) {
-    return std::any_of(object.begin(), object.end(), [&](const auto& pair) {
-        std::string plain = lower_text({pair.key().data(), pair.key().size()});
-        std::erase(plain, '_');
-        return plain == name;
-    });
 }
 
 // A text, or a number as text; empty if it is not there or something else.
@@ -146,7 +138,7 @@ Result<LegacyRecord> lease_record(PartitionId partition, std::string_view json) 
         boost::json::object position = inner->get_object();
         object = std::move(position);
     }
-    if (!has_member(object, "offset") && !has_member(object, "sequencenumber")) {
+    if (member(object, "offset") == nullptr && member(object, "sequencenumber") == nullptr) {
         return corrupt("its JSON has neither Offset nor SequenceNumber: it is no checkpoint");
     }
     Checkpoint checkpoint{.partition = partition, .offset = text_of(object, "offset")};
@@ -169,7 +161,7 @@ Result<LegacyRecord> jedis_record(PartitionId partition, std::string_view json) 
     checkpoint.offset = text_of(object, "offsetstring");
     if (checkpoint.offset.empty()) checkpoint.offset = text_of(object, "offset");
     if (checkpoint.offset == no_offset) checkpoint.offset.clear();
-    if (has_member(object, "sequencenumber")) {
+    if (member(object, "sequencenumber") != nullptr) {
         EK_TRY_ASSIGN(checkpoint.sequence, sequence_of(object));
     }
     if (checkpoint.sequence.value < 0 && checkpoint.offset.empty()) {

@@ -89,11 +89,12 @@ Result<std::vector<std::string>> keys_like(Session& session, const std::string& 
         if (reply.list.size() != 2) return Error{ErrorCode::corrupt, "SCAN answers something else"};
         for (const RespValue& key : reply.list[1].list) keys.push_back(key.text);
         cursor = reply.list[0].text;
-        if (cursor == "0") break;
+        if (cursor != "0") continue;
+        std::sort(keys.begin(), keys.end());
+        keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
+        return keys;
     }
-    std::sort(keys.begin(), keys.end());
-    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-    return keys;
+    return Error{ErrorCode::overloaded, "the database has too many keys to look at all of them"};
 }
 
 Result<LegacyEntry> entry_of(Session& session, const std::string& key, PartitionId partition,
@@ -144,11 +145,7 @@ Result<LegacyCheckpoints> read_legacy_redis(const LegacyQuery& query) {
         time.list.empty() ? 0 : std::strtoll(time.list[0].text.c_str(), nullptr, 10) * 1000;
     LegacyCheckpoints result{LegacyLayout::jedis, path, {}};
     for (const auto& [partition, key] : places[path]) {
-        const auto& partitions = query.partitions;
-        if (!partitions.empty() &&
-            std::find(partitions.begin(), partitions.end(), partition.value) == partitions.end()) {
-            continue;
-        }
+        if (!is_wanted(query, partition)) continue;
         EK_TRY_ASSIGN(auto entry, entry_of(session, key, partition, now_ms));
         result.entries.push_back(std::move(entry));
     }

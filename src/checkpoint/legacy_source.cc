@@ -1,5 +1,7 @@
 #include "checkpoint/legacy_source.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
 
 namespace evenkeel::checkpoint {
@@ -43,6 +45,12 @@ Result<LegacyCheckpoints> read_legacy(const LegacyQuery& query) {
                              : scheme.size() == query.address.size()
                                  ? std::string("an address without a kind in front of ':'")
                                  : "unknown kind of address '" + scheme + "'")};
+}
+
+bool is_wanted(const LegacyQuery& query, PartitionId partition) {
+    const auto& wanted = query.partitions;
+    return wanted.empty() ||
+           std::find(wanted.begin(), wanted.end(), partition.value) != wanted.end();
 }
 
 Result<std::string> only_path(const std::vector<LegacyPath>& found, const LegacyQuery& query,

@@ -44,13 +44,15 @@ Result<LegacyCheckpoints> read_legacy(const LegacyQuery& query);
 Result<LegacyCheckpoints> read_legacy_blobs(const LegacyQuery& query);
 Result<LegacyCheckpoints> read_legacy_redis(const LegacyQuery& query);
 
-// The one path; pure. `counts` has how many records each has, `others` what else was seen.
 struct LegacyPath {
     std::string path;
     std::size_t records = 0;
 };
+// The only one of them; pure. `others` is what else was seen.
 Result<std::string> only_path(const std::vector<LegacyPath>& found, const LegacyQuery& query,
                               const std::vector<std::string>& others);
+
+bool is_wanted(const LegacyQuery& query, PartitionId partition);
 
 // Whose entry is younger than this may be at work: the longest that an SDK takes another for alive.
 inline constexpr Duration legacy_alive_max = std::chrono::seconds(120);

@@ -32,6 +32,23 @@ public:
     virtual bool start_again() = 0;
 };
 
+// On a server that all tests of the program share.
+template <typename Server>
+class ServerOutage : public OutageBackend {
+public:
+    explicit ServerOutage(Server* (*shared)(std::string& why)) : server_(shared(why_)) {}
+    std::string why_missing() const override { return server_ == nullptr ? why_ : ""; }
+    std::uint16_t port() const override { return server_->port(); }
+    void kill() override { server_->kill(); }
+    bool start_again() override { return server_->start_again(); }
+
+private:
+    std::string why_;
+
+protected:
+    Server* const server_;
+};
+
 class StoreOutage : public testing::TestWithParam<std::unique_ptr<OutageBackend> (*)()> {
 protected:
     void SetUp() override {

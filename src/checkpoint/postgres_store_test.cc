@@ -16,15 +16,13 @@ using namespace std::chrono_literals;
 
 const GroupName group{"localhost", "homes", "g"};
 
-class PostgresOutage final : public OutageBackend {
+class PostgresOutage final : public ServerOutage<test::PostgresServer> {
 public:
-    PostgresOutage() : server_(shared_postgres(why_)) {
+    PostgresOutage() : ServerOutage(&shared_postgres) {
         if (server_ != nullptr) {
             EXPECT_TRUE(server_->run("DROP SCHEMA IF EXISTS evenkeel CASCADE"));
         }
     }
-    std::string why_missing() const override { return server_ == nullptr ? why_ : ""; }
-    std::uint16_t port() const override { return server_->port(); }
     Result<std::unique_ptr<Store>> open(std::uint16_t port, Duration wait_max,
                                         io::Loop& loop) override {
         auto store =
@@ -33,12 +31,6 @@ public:
         if (!store.ok()) return store.error();
         return std::unique_ptr<Store>(std::move(*store));
     }
-    void kill() override { server_->kill(); }
-    bool start_again() override { return server_->start_again(); }
-
-private:
-    std::string why_;
-    test::PostgresServer* const server_;
 };
 
 std::unique_ptr<OutageBackend> a_postgres_outage() {

@@ -15,15 +15,13 @@ using namespace std::chrono_literals;
 
 const GroupName group{"localhost", "homes", "g"};
 
-class RedisOutage final : public OutageBackend {
+class RedisOutage final : public ServerOutage<test::RedisServer> {
 public:
-    RedisOutage() : server_(shared_redis(why_)) {
+    RedisOutage() : ServerOutage(&shared_redis) {
         if (server_ != nullptr) {
             EXPECT_TRUE(server_->run({"FLUSHALL"}));
         }
     }
-    std::string why_missing() const override { return server_ == nullptr ? why_ : ""; }
-    std::uint16_t port() const override { return server_->port(); }
     Result<std::unique_ptr<Store>> open(std::uint16_t port, Duration wait_max,
                                         io::Loop& loop) override {
         auto store = RedisStore::open("redis://127.0.0.1:" + std::to_string(port), group, loop,
@@ -31,12 +29,6 @@ public:
         if (!store.ok()) return store.error();
         return std::unique_ptr<Store>(std::move(*store));
     }
-    void kill() override { server_->kill(); }
-    bool start_again() override { return server_->start_again(); }
-
-private:
-    std::string why_;
-    test::RedisServer* const server_;
 };
 
 std::unique_ptr<OutageBackend> a_redis_outage() {

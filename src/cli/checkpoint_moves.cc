@@ -1,7 +1,6 @@
 #include "cli/checkpoint_moves.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 
 #include <boost/json.hpp>
@@ -18,9 +17,6 @@ using checkpoint::GroupName;
 using checkpoint::Member;
 using checkpoint::Ownership;
 using checkpoint::Store;
-
-// An owner whose member entry is older than this is not there any more.
-constexpr Duration alive_max = std::chrono::seconds(30);
 
 // Nobody may write the old position again: the ownership entry gets a new version and epoch, so
 // that its owner loses it, and the checkpoint is sealed under that epoch.
@@ -91,7 +87,7 @@ Result<OpenedGroup> open_group(const std::string& url, const GroupName& group) {
         CheckpointRow& row = opened.rows[entry.partition.value];
         row.ownership = entry;
         row.is_owned = std::ranges::any_of(members, [&](const Member& member) {
-            return member.id == entry.owner && member.age < alive_max;
+            return member.id == entry.owner && store.is_alive(member);
         });
     }
     return opened;

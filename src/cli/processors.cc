@@ -27,8 +27,6 @@ using checkpoint::Store;
 using processor::OwnerMove;
 using processor::Paused;
 
-// A member whose entry is older than this is not there any more.
-constexpr Duration alive_max = std::chrono::seconds(30);
 constexpr Duration look_period = std::chrono::milliseconds(100);
 constexpr int attempts_max = 20;  // of a change of a record that others change too
 
@@ -60,10 +58,6 @@ Result<std::vector<Record>> records_in(StoreSession& store, std::string_view pre
 Result<std::string> write(StoreSession& store, const Record& record) {
     return store.ask<std::string>(
         [&](Store& s, auto done) { s.write_record(record, std::move(done)); });
-}
-
-bool is_alive(const Member& member) {
-    return member.age < alive_max;
 }
 
 // Changes what is paused, against whoever does the same.
@@ -127,7 +121,7 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
     boost::json::array array;
     Listing listing({{"ID"}, {"WHERE"}, {"SINCE"}, {"STATE"}, {"PARTITIONS"}});
     for (const Member& member : *members) {
-        const std::string state = !is_alive(member)                                  ? "gone"
+        const std::string state = !(*store)->is_alive(member)                        ? "gone"
                                   : member.state == checkpoint::MemberState::leaving ? "leaving"
                                   : owned[member.id].empty()                         ? "standby"
                                                                                      : "active";
@@ -197,12 +191,13 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
     const auto members = members_in(**store);
     if (!members.ok()) return fail(what, members.error());
     const auto found = std::ranges::find_if(*members, [&](const Member& member) {
-        return member.id == options.id && is_alive(member);
+        return member.id == options.id && (*store)->is_alive(member);
     });
     if (found == members->end()) {
         std::string known;
         for (const Member& member : *members) {
-            if (is_alive(member)) known += (known.empty() ? "'" : ", '") + member.id + "'";
+            if ((*store)->is_alive(member))
+                known += (known.empty() ? "'" : ", '") + member.id + "'";
         }
         return fail(what, {ErrorCode::not_found, "no such instance is running"},
                     known.empty() ? "the group has no running instance" : "there is " + known);

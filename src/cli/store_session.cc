@@ -1,5 +1,7 @@
 #include "cli/store_session.h"
 
+#include <chrono>
+
 #include "checkpoint/open.h"
 
 namespace evenkeel::cli {
@@ -15,6 +17,11 @@ Result<std::unique_ptr<StoreSession>> StoreSession::open(const std::string& url,
 StoreSession::~StoreSession() {
     loop_.stop();
     store_.reset();
+}
+
+bool StoreSession::is_alive(const checkpoint::Member& member) const {
+    const bool is_thrifty = store_->pace() == checkpoint::Pace::thrifty;  // written every 35 s
+    return member.age < std::chrono::seconds(is_thrifty ? 120 : 30);
 }
 
 }  // namespace evenkeel::cli

@@ -20,6 +20,9 @@ public:
     StoreSession(const StoreSession&) = delete;
     StoreSession& operator=(const StoreSession&) = delete;
 
+    // False if its entry is too old, whatever its profile: then it is not there any more.
+    bool is_alive(const checkpoint::Member& member) const;
+
     // Calls a function with the store and an answer, and waits for that.
     template <typename T, typename Ask>
     Result<T> ask(Ask ask) {

@@ -1,10 +1,14 @@
 // `evenkeel checkpoint import --from azblob:...`: checkpoints of other programs, byte for byte as
 // they write them.
+#include <chrono>
+
 #include <unistd.h>
 
 #include <fmt/format.h>
 
 #include "blob/blob_command_fixture.h"
+#include "checkpoint/blocking_client_fixture.h"
+#include "checkpoint/open.h"
 
 namespace evenkeel::test {
 namespace {
@@ -157,6 +161,7 @@ TEST_P(BlobCommand, import_leaves_processors_at_work_alone) {
     EXPECT_EQ(positions(), "0:41:700");
 }
 
+// On the server in this process, which does what the emulator is not asked for.
 class LeasedBlob : public BlobCommand {};
 
 TEST_P(LeasedBlob, is_left_alone_by_import) {
@@ -168,6 +173,31 @@ TEST_P(LeasedBlob, is_left_alone_by_import) {
     EXPECT_EQ(refused.exit_code, 6) << refused.output;
     EXPECT_TRUE(has(refused.errors, "lease")) << refused.errors;
     EXPECT_EQ(import({"--force"}).exit_code, 0);
+}
+
+// On Blob storage a processor writes that it lives every 35 s.
+TEST_P(LeasedBlob, a_processor_that_wrote_a_minute_ago_is_at_work) {
+    put(lower_group + "checkpoint/0", {{"offset", "700"}, {"sequencenumber", "41"}});
+    {
+        checkpoint::BlockingClient client([&](io::Loop& loop) {
+            return checkpoint::open_store(container(), {"myns.example.net", "homes", "$Default"},
+                                          loop)
+                .value();
+        });
+        ASSERT_TRUE(client.write(checkpoint::Member{.id = "worker-7", .incarnation = "1"}));
+        ASSERT_TRUE(client.write(
+            checkpoint::Ownership{.partition = {0}, .owner = "worker-7", .epoch = {1}}));
+    }
+    const auto set = [&] { return run("set", {"--store", container(), "--to", "start"}); };
+
+    server().age(std::chrono::minutes(1));
+    const auto refused = set();
+    server().age(std::chrono::minutes(2));
+    const auto done = set();
+
+    EXPECT_EQ(refused.exit_code, 6) << refused.output;
+    EXPECT_TRUE(has(refused.errors, "worker-7")) << refused.errors;
+    EXPECT_EQ(done.exit_code, 0) << done.errors;
 }
 
 TEST_P(BlobCommand, import_says_what_is_wrong_with_an_address) {
