@@ -1,6 +1,6 @@
 // Event processors as real processes that meet in PostgreSQL, Redis or Blob storage: killed,
 // stopped, paused beyond their leases, and with their store away; judged as with SQLite
-// (fault_test.cc).
+// (fault_test.cc). On Azurite if a script has installed it (tests/interop/interop_blob_processor).
 #include <cstdlib>
 #include <functional>
 #include <memory>
@@ -9,6 +9,8 @@
 
 #include "checkpoint/blob_server_fixture.h"
 #include "lab/lab.h"
+#include "support/azurite_server.h"
+#include "support/faulty_proxy.h"
 #include "support/postgres_server.h"
 #include "support/redis_server.h"
 
@@ -48,9 +50,32 @@ StoreServer blob(std::string&) {
             [server] { server->set_fault({}); }, server};
 }
 
+// The processors come through a proxy: what it answered before it ended is what it keeps.
+StoreServer azurite(std::string& why) {
+    struct Proxied {
+        std::unique_ptr<test::AzuriteServer> server;
+        std::unique_ptr<test::FaultyProxy> proxy;
+    };
+    auto kept = std::make_shared<Proxied>();
+    kept->server = test::AzuriteServer::start(why);
+    if (!kept->server) return {};
+    kept->proxy = std::make_unique<test::FaultyProxy>(kept->server->port());
+    return {"azblob:" + kept->server->address(kept->proxy->port()),
+            [kept] {
+                kept->proxy->refuse_and_wait();
+                kept->server->end();
+            },
+            [kept] {
+                EXPECT_TRUE(kept->server->start_again());
+                kept->proxy->refuse(false);
+            },
+            kept};
+}
+
 struct Kind {
     const char* name;
     StoreServer (*start)(std::string& why);
+    bool must_start = false;
 };
 
 class ProcessorStoreFaults : public testing::TestWithParam<Kind> {};
@@ -58,6 +83,7 @@ class ProcessorStoreFaults : public testing::TestWithParam<Kind> {};
 TEST_P(ProcessorStoreFaults, kills_stops_pauses_and_an_outage_lose_nothing) {
     std::string why;
     const StoreServer store = GetParam().start(why);
+    ASSERT_TRUE(store.kept || !GetParam().must_start) << why;
     if (!store.kept) GTEST_SKIP() << why;
     Lab lab({.partitions = 4, .rate = 2000, .store = store.address});
     std::vector<std::uint32_t> living = {lab.start_processor(), lab.start_processor()};
@@ -103,6 +129,11 @@ TEST_P(ProcessorStoreFaults, kills_stops_pauses_and_an_outage_lose_nothing) {
 INSTANTIATE_TEST_SUITE_P(Stores, ProcessorStoreFaults,
                          testing::Values(Kind{"postgres", postgres}, Kind{"redis", redis},
                                          Kind{"blob", blob}),
+                         [](const auto& kind) { return std::string(kind.param.name); });
+INSTANTIATE_TEST_SUITE_P(Azurite, ProcessorStoreFaults,
+                         testing::ValuesIn(test::AzuriteServer::is_installed()
+                                               ? std::vector{Kind{"blob", azurite, true}}
+                                               : std::vector<Kind>{}),
                          [](const auto& kind) { return std::string(kind.param.name); });
 
 }  // namespace

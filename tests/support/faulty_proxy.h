@@ -51,6 +51,11 @@ public:
     void lose_answers(bool on) { loses_ = on; }
     // Ends what is connected.
     void cut() { cuts_ = true; }
+    // As refuse(true), and nothing is connected any more: no answer comes from here on.
+    void refuse_and_wait() {
+        refuses_ = true;
+        while (connected_ > 0) ::poll(nullptr, 0, 1);
+    }
     std::uint64_t lost_bytes() const { return lost_bytes_; }
 
 private:
@@ -93,6 +98,7 @@ private:
                 return pair.is_over;
             });
             accept();
+            connected_ = pairs_.size();
         }
         for (const Pair& pair : pairs_) close_both(pair);
         pairs_.clear();
@@ -135,6 +141,7 @@ private:
     std::list<Pair> pairs_;  // the thread's
     std::atomic<bool> stopped_ = false, refuses_ = false, holds_ = false, loses_ = false;
     std::atomic<bool> cuts_ = false;
+    std::atomic<std::size_t> connected_ = 0;
     std::atomic<std::uint64_t> lost_bytes_ = 0;
     io::system::WorkerThread thread_{"proxy"};
 };
