@@ -42,6 +42,12 @@ std::int64_t number_in(const json::value& value, std::string_view key, std::int6
     return otherwise;
 }
 
+double fraction_in(const json::value& value, std::string_view key) {
+    const auto* const object = value.if_object();
+    const auto* const member = object ? object->if_contains(text(key)) : nullptr;
+    return member && member->is_number() ? member->to_number<double>() : 0;
+}
+
 bool flag_in(const json::value& value, std::string_view key) {
     const auto* const object = value.if_object();
     const auto* const member = object ? object->if_contains(text(key)) : nullptr;
@@ -101,8 +107,8 @@ EventHubInfo hub_of(const json::value& value) {
     return info;
 }
 
-PartitionInfo partition_of(const json::value& value) {
-    PartitionInfo info;
+PartitionState partition_of(const json::value& value) {
+    PartitionState info;
     info.partition = static_cast<std::uint32_t>(number_in(value, "partition", 0));
     info.begin_sequence_number = number_in(value, "begin_sequence_number", -1);
     info.last_enqueued_sequence_number = number_in(value, "last_sequence_number", -1);
@@ -110,6 +116,9 @@ PartitionInfo partition_of(const json::value& value) {
     info.last_enqueued_time_ms = unix_ms(text_in(value, "last_enqueued_at"));
     info.bytes = static_cast<std::uint64_t>(number_in(value, "size_bytes", 0));
     info.readers = static_cast<std::uint32_t>(number_in(value, "readers", 0));
+    info.events_in_per_second = fraction_in(value, "events_in_per_second");
+    info.events_out_per_second = fraction_in(value, "events_out_per_second");
+    info.oldest_enqueued_time_ms = unix_ms(text_in(value, "oldest_enqueued_at"));
     if (auto problem = text_in(value, "error"); !problem.empty()) {
         info.problems.push_back(std::move(problem));
     } else {
@@ -219,7 +228,7 @@ Result<EventHubInfo> AdminClient::hub(std::string_view name) {
     return hub_of(value);
 }
 
-Result<std::vector<PartitionInfo>> AdminClient::partitions(std::string_view name) {
+Result<std::vector<PartitionState>> AdminClient::partitions(std::string_view name) {
     EK_TRY_ASSIGN(const auto body, call("GET", hub_path(name) + "/partitions"));
     return list_of(body, "partitions", partition_of);
 }

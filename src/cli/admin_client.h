@@ -28,6 +28,13 @@ struct KeyInfo {
     Secret secondary;
 };
 
+// What a running hub says of a partition, beside what it holds.
+struct PartitionState : PartitionInfo {
+    double events_in_per_second = 0;
+    double events_out_per_second = 0;
+    std::int64_t oldest_enqueued_time_ms = 0;  // 0: empty, or not known
+};
+
 class AdminClient {
 public:
     // `remote` outlives it.
@@ -42,7 +49,7 @@ public:
 
     Result<std::vector<EventHubInfo>> hubs();
     Result<EventHubInfo> hub(std::string_view name);
-    Result<std::vector<PartitionInfo>> partitions(std::string_view name);
+    Result<std::vector<PartitionState>> partitions(std::string_view name);
     Result<EventHubInfo> create(std::string_view name, const EventHubChange& wanted);
     Result<EventHubInfo> alter(std::string_view name, const EventHubChange& change);
     // Of all partitions without one; all events without a number.

@@ -6,7 +6,6 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
-#include "cli/admin_client.h"
 #include "cli/units.h"
 
 namespace evenkeel::cli {
@@ -38,11 +37,14 @@ json::object hub_json(const EventHubInfo& info) {
 void add_totals(json::object& object, const Totals& totals) {
     object["events"] = totals.events;
     object["size_bytes"] = totals.bytes;
+    object["events_in_per_second"] = totals.in_per_second;
+    object["events_out_per_second"] = totals.out_per_second;
+    object["oldest_enqueued_at"] = time_json(totals.oldest_ms);
     object["last_enqueued_at"] = time_json(totals.last_ms);
     object["readers"] = totals.readers;
 }
 
-json::object partition_json(const PartitionInfo& partition) {
+json::object partition_json(const PartitionState& partition) {
     json::object object{{"partition", partition.partition}};
     if (!partition.problems.empty()) {
         object["problem"] = partition.problems.front();
@@ -52,6 +54,9 @@ json::object partition_json(const PartitionInfo& partition) {
     object["last_sequence_number"] = partition.last_enqueued_sequence_number;
     object["events"] = events_of(partition);
     object["size_bytes"] = partition.bytes;
+    object["events_in_per_second"] = partition.events_in_per_second;
+    object["events_out_per_second"] = partition.events_out_per_second;
+    object["oldest_enqueued_at"] = time_json(partition.oldest_enqueued_time_ms);
     object["last_offset"] = partition.last_enqueued_offset;
     object["last_enqueued_at"] = time_json(partition.last_enqueued_time_ms);
     object["readers"] = partition.readers;
@@ -94,7 +99,29 @@ void tell(const HubCommand& options, const EventHubInfo& info, std::string_view 
                plural(info.options.partitions, "partition"), retention_text(info));
 }
 
-void show_table(const EventHubInfo& info, const std::vector<PartitionInfo>& partitions) {
+// What the table adds up to, and when the first of it goes.
+void show_summary(const EventHubInfo& info, const std::vector<PartitionState>& partitions,
+                  std::int64_t now) {
+    const Totals totals = totals_of(partitions);
+    if (totals.events == 0) return;
+    fmt::print("{}, {}.", plural(totals.events, "event"), bytes_text(totals.bytes));
+    if (partitions.size() > 1) {
+        const double mean =
+            static_cast<double>(totals.events) / static_cast<double>(partitions.size());
+        const double skew = static_cast<double>(totals.events_max) / mean;
+        fmt::print("  Skew {:.2f} ({}).", skew, skew < 1.5 ? "even" : "uneven");
+    }
+    if (info.options.retention.count() > 0 && totals.oldest_ms > 0) {
+        // Retention takes whole segments, and only full ones.
+        const std::int64_t left = totals.oldest_ms + info.options.retention.count() - now;
+        fmt::print("  Oldest event leaves {}.", left > 0
+                                                    ? "in " + age_text(left) + " at the earliest"
+                                                    : "as soon as its segment is full");
+    }
+    fmt::print("\n");
+}
+
+void show_table(const EventHubInfo& info, const std::vector<PartitionState>& partitions) {
     const Terminal terminal = terminal_of(stdout);
     const std::int64_t now = SystemClock().wall().milliseconds;
     Listing listing({{"PARTITION"},
@@ -102,6 +129,8 @@ void show_table(const EventHubInfo& info, const std::vector<PartitionInfo>& part
                      {"LAST", Align::right},
                      {"EVENTS", Align::right},
                      {"SIZE", Align::right},
+                     {"IN/s", Align::right},
+                     {"OUT/s", Align::right},
                      {"LAST EVENT", Align::right},
                      {"READERS", Align::right}});
     for (const auto& partition : partitions) {
@@ -109,12 +138,13 @@ void show_table(const EventHubInfo& info, const std::vector<PartitionInfo>& part
             return value < 0 ? Cell("-", "") : count_cell(static_cast<std::uint64_t>(value));
         };
         const bool has_events = events_of(partition) > 0;
-        listing.add({count_cell(partition.partition),
-                     has_events ? number(partition.begin_sequence_number) : Cell("-", ""),
-                     number(partition.last_enqueued_sequence_number),
-                     count_cell(events_of(partition)), bytes_cell(partition.bytes),
-                     time_cell(partition.last_enqueued_time_ms, now),
-                     count_cell(partition.readers)});
+        listing.add(
+            {count_cell(partition.partition),
+             has_events ? number(partition.begin_sequence_number) : Cell("-", ""),
+             number(partition.last_enqueued_sequence_number), count_cell(events_of(partition)),
+             bytes_cell(partition.bytes), rate_cell(partition.events_in_per_second),
+             rate_cell(partition.events_out_per_second),
+             time_cell(partition.last_enqueued_time_ms, now), count_cell(partition.readers)});
     }
     if (terminal.is_terminal) {
         std::string groups;
@@ -130,14 +160,7 @@ void show_table(const EventHubInfo& info, const std::vector<PartitionInfo>& part
                    printable(groups));
     }
     fmt::print("{}", listing.text(terminal));
-    const Totals totals = totals_of(partitions);
-    if (terminal.is_terminal && totals.events > 0 && partitions.size() > 1) {
-        const double mean =
-            static_cast<double>(totals.events) / static_cast<double>(partitions.size());
-        const double skew = static_cast<double>(totals.events_max) / mean;
-        fmt::print("{}, {}.  Skew {:.2f} ({}).\n", plural(totals.events, "event"),
-                   bytes_text(totals.bytes), skew, skew < 1.5 ? "even" : "uneven");
-    }
+    if (terminal.is_terminal) show_summary(info, partitions, now);
     for (const auto& partition : partitions) {
         for (const auto& problem : partition.problems) {
             fmt::print(stderr, "partition {}: {}\n", partition.partition, printable(problem));
@@ -153,19 +176,25 @@ std::uint64_t events_of(const PartitionInfo& partition) {
                                       partition.begin_sequence_number + 1);
 }
 
-Totals totals_of(const std::vector<PartitionInfo>& partitions) {
+Totals totals_of(const std::vector<PartitionState>& partitions) {
     Totals totals;
     for (const auto& partition : partitions) {
         totals.events += events_of(partition);
         totals.events_max = std::max(totals.events_max, events_of(partition));
         totals.bytes += partition.bytes;
+        totals.in_per_second += partition.events_in_per_second;
+        totals.out_per_second += partition.events_out_per_second;
+        const std::int64_t oldest = partition.oldest_enqueued_time_ms;
+        if (oldest > 0 && (totals.oldest_ms == 0 || oldest < totals.oldest_ms)) {
+            totals.oldest_ms = oldest;
+        }
         totals.last_ms = std::max(totals.last_ms, partition.last_enqueued_time_ms);
         totals.readers += partition.readers;
     }
     return totals;
 }
 
-std::uint64_t purged_events(const std::vector<PartitionInfo>& partitions,
+std::uint64_t purged_events(const std::vector<PartitionState>& partitions,
                             std::optional<std::uint32_t> partition,
                             std::optional<std::int64_t> before) {
     std::uint64_t events = 0;
@@ -192,7 +221,9 @@ ExitCode hub_ls(const HubCommand& options) {
                      {"PARTITIONS", Align::right},
                      {"EVENTS", Align::right},
                      {"SIZE", Align::right},
-                     {"LAST EVENT", Align::right},
+                     {"IN/s", Align::right},
+                     {"OUT/s", Align::right},
+                     {"OLDEST", Align::right},
                      {"RETENTION", Align::right},
                      {"GROUPS", Align::right}});
     json::array array;
@@ -210,7 +241,8 @@ ExitCode hub_ls(const HubCommand& options) {
         add_totals(object, totals);
         array.push_back(std::move(object));
         listing.add({hub.name, count_cell(hub.options.partitions), count_cell(totals.events),
-                     bytes_cell(totals.bytes), time_cell(totals.last_ms, now),
+                     bytes_cell(totals.bytes), rate_cell(totals.in_per_second),
+                     rate_cell(totals.out_per_second), age_cell(totals.oldest_ms, now),
                      retention_cell(hub.options.retention.count()), count_cell(hub.groups.size())});
     }
     if (options.output == Output::json) {
@@ -261,7 +293,7 @@ ExitCode hub_show(const HubCommand& options) {
     AdminClient admin(*remote);
     const auto info = admin.hub(options.name);
     const auto partitions = info.ok() ? admin.partitions(options.name)
-                                      : Result<std::vector<PartitionInfo>>(info.error());
+                                      : Result<std::vector<PartitionState>>(info.error());
     if (!partitions.ok()) {
         return fail_admin(fmt::format("event hub '{}' cannot be shown", options.name),
                           partitions.error(), *remote);

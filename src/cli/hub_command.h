@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "cli/admin_client.h"
 #include "cli/confirm.h"
 #include "cli/exit_code.h"
 #include "cli/listing.h"
@@ -39,14 +40,17 @@ ExitCode hub_rm(const HubCommand& options);
 struct Totals {
     std::uint64_t events = 0;
     std::uint64_t bytes = 0;
+    double in_per_second = 0;
+    double out_per_second = 0;
+    std::int64_t oldest_ms = 0;  // 0: there is none, or it is not known
     std::int64_t last_ms = 0;
     std::uint32_t readers = 0;
     std::uint64_t events_max = 0;  // of the fullest partition
 };
 std::uint64_t events_of(const PartitionInfo& partition);
-Totals totals_of(const std::vector<PartitionInfo>& partitions);
+Totals totals_of(const std::vector<PartitionState>& partitions);
 // How many events a purge up to `before` takes, of one partition or of all.
-std::uint64_t purged_events(const std::vector<PartitionInfo>& partitions,
+std::uint64_t purged_events(const std::vector<PartitionState>& partitions,
                             std::optional<std::uint32_t> partition,
                             std::optional<std::int64_t> before);
 

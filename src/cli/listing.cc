@@ -1,6 +1,7 @@
 #include "cli/listing.h"
 
 #include <algorithm>
+#include <cmath>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
@@ -55,6 +56,18 @@ Cell time_cell(std::int64_t unix_ms, std::int64_t now_ms) {
     if (unix_ms <= 0) return {"-", ""};
     return {age_text(std::max<std::int64_t>(0, now_ms - unix_ms)) + " ago",
             to_string(WallTime{unix_ms})};
+}
+
+Cell age_cell(std::int64_t unix_ms, std::int64_t now_ms) {
+    if (unix_ms <= 0) return {"-", ""};
+    return {age_text(std::max<std::int64_t>(0, now_ms - unix_ms)), to_string(WallTime{unix_ms})};
+}
+
+Cell rate_cell(double per_second) {
+    const std::string exact = fmt::format("{:.1f}", per_second);
+    if (exact == "0.0") return {"0", exact};
+    if (per_second < 10) return {exact, exact};
+    return {with_commas(static_cast<std::uint64_t>(std::llround(per_second))), exact};
 }
 
 Cell retention_cell(std::int64_t milliseconds) {

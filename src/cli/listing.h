@@ -30,6 +30,10 @@ Cell count_cell(std::uint64_t number);  // "1,204"
 Cell bytes_cell(std::uint64_t bytes);   // "1.2 KiB"
 // "4.2 s ago", exactly in RFC 3339; "-" for 0, which is never.
 Cell time_cell(std::int64_t unix_ms, std::int64_t now_ms);
+// "6d 23h", exactly in RFC 3339; "-" for 0, which is never.
+Cell age_cell(std::int64_t unix_ms, std::int64_t now_ms);
+// "9,830", "0.4"
+Cell rate_cell(double per_second);
 // "7d", "forever", exactly in milliseconds.
 Cell retention_cell(std::int64_t milliseconds);
 

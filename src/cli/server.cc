@@ -98,7 +98,7 @@ struct Server::State {
         const door::AdminOptions admin_options{.jwt = options.door.jwt,
                                                .accept_any_token = options.door.accept_any_token,
                                                .trust_this_host = options.trust_this_host};
-        admin = std::make_unique<door::Admin>(loop, *hubs, *keys, metrics, admin_options);
+        admin = std::make_unique<door::Admin>(loop, reads, *hubs, *keys, metrics, admin_options);
         http = std::make_unique<http::Server>(
             loop, http::ServerOptions{},
             [this](const http::Request& request, Callback<void(http::Response)> answer) {

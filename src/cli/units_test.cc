@@ -49,13 +49,13 @@ TEST(Secrets, are_masked_in_what_people_paste_into_the_wrong_place) {
 }
 
 TEST(HubTotals, count_what_a_purge_would_take) {
-    PartitionInfo full;
+    PartitionState full;
     full.begin_sequence_number = 10;
     full.last_enqueued_sequence_number = 29;
     full.is_empty = false;
-    PartitionInfo empty;
+    PartitionState empty;
     empty.partition = 1;
-    const std::vector<PartitionInfo> partitions = {full, empty};
+    const std::vector<PartitionState> partitions = {full, empty};
 
     EXPECT_EQ(totals_of(partitions).events, 20u);
     EXPECT_EQ(purged_events(partitions, {}, {}), 20u);
@@ -75,6 +75,29 @@ TEST(Listing, is_aligned_for_people_and_exact_for_programs) {
     EXPECT_EQ(listing.text({}), "HUB\tEVENTS\na\t1234567\n");
     EXPECT_EQ(age_text(4200), "4.2s");
     EXPECT_EQ(age_text((6 * 24 + 23) * 3'600'000), "6d 23h");
+    EXPECT_EQ(age_cell(1000, 61'000).shown, "1m");
+    EXPECT_EQ(age_cell(0, 61'000).shown, "-");
+    EXPECT_EQ(rate_cell(0).shown, "0");
+    EXPECT_EQ(rate_cell(0.1).shown, "0.1");
+    EXPECT_EQ(rate_cell(9830.4).shown, "9,830");
+    EXPECT_EQ(rate_cell(9830.4).exact, "9830.4");
+}
+
+TEST(HubTotals, add_up_rates_and_find_the_oldest_event) {
+    PartitionState empty;
+    PartitionState old;
+    old.events_in_per_second = 1.5;
+    old.events_out_per_second = 3;
+    old.oldest_enqueued_time_ms = 5000;
+    PartitionState young = old;
+    young.oldest_enqueued_time_ms = 9000;
+
+    const Totals totals = totals_of({empty, young, old});
+
+    EXPECT_EQ(totals.in_per_second, 3);
+    EXPECT_EQ(totals.out_per_second, 6);
+    EXPECT_EQ(totals.oldest_ms, 5000);
+    EXPECT_EQ(totals_of({empty}).oldest_ms, 0);
 }
 
 TEST(SendKey, is_the_text_or_the_json_of_a_field) {

@@ -125,26 +125,6 @@ json::object hub_json(const hub::EventHubRecord& record) {
             {"groups", std::move(groups)}};
 }
 
-json::object partition_json(hub::Partition& partition) {
-    json::object object{{"partition", partition.id().value}};
-    const auto log = partition.log();
-    if (!log.ok()) {
-        object["error"] = text(log.error().detail);
-        return object;
-    }
-    const auto properties = (*log)->properties();
-    const bool was_used = properties.last_sequence.value >= 0;
-    object["begin_sequence_number"] = properties.begin_sequence.value;
-    object["last_sequence_number"] = properties.last_sequence.value;
-    object["last_offset"] = properties.last_offset.value;
-    object["last_enqueued_at"] = nullptr;
-    if (was_used) object["last_enqueued_at"] = text(to_string(properties.last_enqueued));
-    object["is_empty"] = properties.is_empty;
-    object["size_bytes"] = properties.bytes;
-    object["readers"] = partition.reader_count();
-    return object;
-}
-
 // Calls `done` when the last one is done, with the first error if there was one.
 void purge_all(const std::vector<commitlog::Log*>& logs, SequenceNumber first_kept,
                Callback<void(Result<>)> done) {
@@ -198,9 +178,16 @@ int status_of(ErrorCode code) {
     return 500;
 }
 
-Admin::Admin(io::Loop& loop, hub::Namespace& hubs, KeyRing& keys, const Metrics& metrics,
-             AdminOptions options)
-    : loop_(loop), hubs_(hubs), keys_(keys), metrics_(metrics), options_(std::move(options)) {}
+Admin::Admin(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, KeyRing& keys,
+             const Metrics& metrics, AdminOptions options)
+    : loop_(loop),
+      reads_(reads),
+      hubs_(hubs),
+      keys_(keys),
+      metrics_(metrics),
+      options_(std::move(options)) {
+    watch_traffic();
+}
 
 std::span<const AdminRoute> Admin::routes() {
     return route_table;
@@ -312,7 +299,7 @@ void Admin::act(Action action, Call& call, Answer answer) {
         case Action::show_group: return answer(show_group(call));
         case Action::remove_group:
             return hubs_.remove_group(call.hub, call.group, then(std::move(answer), no_content));
-        case Action::list_partitions: return answer(list_partitions(call));
+        case Action::list_partitions: return list_partitions(call, std::move(answer));
         case Action::list_keys: return answer(list_keys(call));
         case Action::show_key: return answer(show_key(call));
         case Action::create_key: return create_key(call, std::move(answer));
@@ -367,18 +354,6 @@ Response Admin::show_group(const Call& call) const {
     }
     return error_response(404, "not_found",
                           "consumer group '" + hub::shown(call.group) + "' does not exist");
-}
-
-Response Admin::list_partitions(const Call& call) const {
-    const auto found = hubs_.find(call.hub);
-    if (!found.ok()) return error_of(found.error());
-    json::array partitions;
-    for (std::uint32_t i = 0; i < (*found)->partition_count(); ++i) {
-        if (const auto partition = (*found)->partition({i})) {
-            partitions.emplace_back(partition_json(**partition));
-        }
-    }
-    return json_response({{"partitions", std::move(partitions)}});
 }
 
 void Admin::create_hub(const Call& call, Answer answer) {

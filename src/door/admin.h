@@ -84,8 +84,9 @@ class Admin {
 public:
     // All outlive it, and it outlives the answers that it owes only if it is asked to: those that
     // come after its end are dropped.
-    Admin(io::Loop& loop, hub::Namespace& hubs, KeyRing& keys, const Metrics& metrics,
-          AdminOptions options);
+    // `reads` may block: it looks at what is stored.
+    Admin(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, KeyRing& keys,
+          const Metrics& metrics, AdminOptions options);
 
     // As http::Handler.
     void handle(const http::Request& request, Callback<void(http::Response)> answer);
@@ -106,7 +107,7 @@ private:
     http::Response list_hubs(const Call& call) const;
     http::Response list_groups(const Call& call) const;
     http::Response show_group(const Call& call) const;
-    http::Response list_partitions(const Call& call) const;
+    void list_partitions(const Call& call, Answer answer);
     void create_hub(const Call& call, Answer answer);
     void alter_hub(const Call& call, Answer answer);
     void remove_hub(const Call& call, Answer answer);
@@ -120,8 +121,10 @@ private:
     http::Response show_hub(const std::string& name, int status) const;
     // Answers with what a change made, or why it did not.
     Callback<void(Result<>)> then(Answer answer, Callback<http::Response()> success) const;
+    void watch_traffic();
 
     io::Loop& loop_;
+    io::Executor& reads_;
     hub::Namespace& hubs_;
     KeyRing& keys_;
     const Metrics& metrics_;

@@ -36,7 +36,8 @@ protected:
     }
 
     void restart(const AdminOptions& options) {
-        admin_.emplace(world_.node->loop, *world_.hub, *ring_, world_.registry, options);
+        admin_.emplace(world_.node->loop, world_.node->disk_0, *world_.hub, *ring_, world_.registry,
+                       options);
     }
     std::string token(const std::string& rule, std::string_view url = "sb://hub/",
                       std::chrono::milliseconds life = std::chrono::hours(1)) {

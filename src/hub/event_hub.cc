@@ -81,6 +81,10 @@ Result<std::unique_ptr<PartitionReader>> EventHub::attach(std::string_view group
     return found->attach(key, position, request, std::move(ended));
 }
 
+void EventHub::sample_traffic(Instant now) {
+    for (auto& part : partitions_) part.sample_traffic(now);
+}
+
 void EventHub::retain(WallTime now) {
     commitlog::RetentionPolicy policy;
     if (record_.retention.count() > 0) policy.age_max = record_.retention;

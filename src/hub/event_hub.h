@@ -42,6 +42,7 @@ public:
                                                     Callback<void(const Error&)> ended);
 
     void retain(WallTime now);
+    void sample_traffic(Instant now);
     // Takes a changed record over; `added` are the logs of new partitions.
     void change(EventHubRecord record, OpenedLogs added);
     void end_readers(const std::optional<std::string>& group, const Error& reason);

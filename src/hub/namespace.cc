@@ -82,6 +82,12 @@ void Namespace::retain_now() {
     for (auto& [name, event_hub] : event_hubs_) event_hub->retain(now);
 }
 
+void Namespace::sample_traffic() {
+    context_.loop.check_here();
+    const Instant now = context_.loop.clock().now();
+    for (auto& [name, event_hub] : event_hubs_) event_hub->sample_traffic(now);
+}
+
 void Namespace::close(Task done) {
     context_.loop.check_here();
     EK_CHECK(!closing_, "a hub is closed once");

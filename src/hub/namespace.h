@@ -58,6 +58,8 @@ public:
     void remove_group(std::string_view name, std::string_view group, Done done);
 
     void retain_now();
+    // For Partition::traffic: about once a second.
+    void sample_traffic();
 
 private:
     // One change: plan() looks at what there is now and gives the next catalogue; carry_out() makes

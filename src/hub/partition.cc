@@ -1,5 +1,6 @@
 #include "hub/partition.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace evenkeel::hub {
@@ -11,12 +12,19 @@ PartitionReader::~PartitionReader() {
 Result<commitlog::ReadStep> PartitionReader::read(std::size_t bytes_max) {
     if (reason_) return *reason_;
     EK_TRY_ASSIGN(commitlog::Log* const log, partition_->log());
-    return log->read(cursor_, bytes_max);
+    commitlog::ReadStep step = log->read(cursor_, bytes_max);
+    if (const auto* const slice = std::get_if<commitlog::Slice>(&step)) {
+        partition_->taken_ += cursor_.sequence.value - (*slice->begin()).sequence.value;
+    }
+    return step;
 }
 
 void PartitionReader::advance(const commitlog::ReadOutcome& outcome) {
     if (reason_) return;
     if (const auto log = partition_->log(); log.ok()) (*log)->advance(cursor_, outcome);
+    if (outcome.events.empty()) return;
+    const SequenceNumber end = outcome.damage ? outcome.damage->from : outcome.next_sequence;
+    partition_->taken_ += end.value - (*outcome.events.begin()).sequence.value;
 }
 
 bool PartitionReader::rewind(SequenceNumber sequence) {
@@ -24,8 +32,10 @@ bool PartitionReader::rewind(SequenceNumber sequence) {
     const auto log = partition_->log();
     if (!log.ok()) return false;
     auto cursor = (*log)->seek(Position::at_sequence(sequence.value));
-    if (cursor.ok()) cursor_ = std::move(*cursor);
-    return cursor.ok();
+    if (!cursor.ok()) return false;
+    partition_->taken_ -= std::max<std::int64_t>(0, cursor_.sequence.value - sequence.value);
+    cursor_ = std::move(*cursor);
+    return true;
 }
 
 void PartitionReader::wait(Task task) {
@@ -47,6 +57,9 @@ void PartitionReader::cancel_wait() {
     if (const auto log = partition_->log(); log.ok()) (*log)->cancel(*wait_);
     wait_.reset();
 }
+
+Partition::Partition(PartitionId id, Result<std::unique_ptr<commitlog::Log>> log)
+    : id_(id), log_(std::move(log)), rate_in_(stored_ever()) {}
 
 Partition::~Partition() {
     end_readers(std::nullopt, {ErrorCode::cancelled, "the hub was closed"});
@@ -108,6 +121,19 @@ void Partition::detach(PartitionReader& reader) {
     }
     readers_.erase(reader.id_);
     reader.partition_ = nullptr;
+}
+
+Partition::Traffic Partition::traffic(Instant now) const {
+    return {rate_in_.per_second(now, stored_ever()), rate_out_.per_second(now, taken_)};
+}
+
+void Partition::sample_traffic(Instant now) {
+    rate_in_.sample(now, stored_ever());
+    rate_out_.sample(now, taken_);
+}
+
+std::int64_t Partition::stored_ever() const {
+    return log_.ok() ? (*log_)->properties().last_sequence.value + 1 : 0;
 }
 
 }  // namespace evenkeel::hub

@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "commitlog/log.h"
+#include "hub/rate.h"
 #include "hub/readers.h"
 #include <evenkeel/event.h>
 
@@ -56,8 +57,7 @@ private:
 class Partition {
 public:
     // `log` is an error if its folder could not be opened; then every use says so.
-    Partition(PartitionId id, Result<std::unique_ptr<commitlog::Log>> log)
-        : id_(id), log_(std::move(log)) {}
+    Partition(PartitionId id, Result<std::unique_ptr<commitlog::Log>> log);
     ~Partition();
     Partition(const Partition&) = delete;
     Partition& operator=(const Partition&) = delete;
@@ -75,16 +75,29 @@ public:
     void end_readers(const std::optional<std::string>& group, const Error& reason);
     std::size_t reader_count() const { return readers_.size(); }
 
+    // Events a second that were stored, and that readers took; see Rate. Sampled by whoever shows
+    // them.
+    struct Traffic {
+        double in = 0;
+        double out = 0;
+    };
+    Traffic traffic(Instant now) const;
+    void sample_traffic(Instant now);
+
 private:
     friend class PartitionReader;
     void end(ReaderId reader, const Error& reason);
     void detach(PartitionReader& reader);
+    std::int64_t stored_ever() const;
 
     const PartitionId id_;
     Result<std::unique_ptr<commitlog::Log>> log_;
     std::map<std::string, ReaderSet> groups_;
     std::map<ReaderId, PartitionReader*> readers_;
     std::uint64_t last_reader_ = 0;
+    std::int64_t taken_ = 0;  // events, by readers, since it was opened
+    Rate rate_in_;
+    Rate rate_out_;
 };
 
 }  // namespace evenkeel::hub

@@ -71,6 +71,21 @@ TEST(PartitionReader, goes_back_to_an_event_that_it_has_read) {
     EXPECT_EQ(*read_on(*reader), (Bodies{"1", "2"}));
 }
 
+TEST(PartitionTraffic, counts_an_event_that_is_read_again_once) {
+    World world;
+    const Instant now = world.node->loop.clock().now();
+    const auto reader = world.reader(Position::at_sequence(1));
+    ASSERT_EQ(*read_on(*reader), (Bodies{"1", "2"}));
+    EXPECT_EQ(world.partition().traffic(now).out, 2) << "not what lies before its position";
+
+    EXPECT_TRUE(reader->rewind({2}));
+    EXPECT_EQ(world.partition().traffic(now).out, 1);
+    ASSERT_EQ(*read_on(*reader), Bodies{"2"});
+
+    EXPECT_EQ(world.partition().traffic(now).out, 2);
+    EXPECT_EQ(world.partition().traffic(now).in, 3);
+}
+
 TEST(PartitionReader, does_not_go_back_once_it_was_displaced) {
     World world;
     const auto reader = world.reader();

@@ -28,7 +28,9 @@ TEST_F(AdminCommands, make_show_change_and_remove_an_event_hub) {
     EXPECT_EQ(evenkeel({"send", "orders", "a", "b", "-p", "1"}).exit_code, 0);
 
     const auto list = evenkeel({"hub", "ls"});
-    EXPECT_TRUE(has(list.output, "HUB\tPARTITIONS\tEVENTS\tSIZE\tLAST EVENT\tRETENTION\tGROUPS\n"));
+    EXPECT_TRUE(
+        has(list.output, "HUB\tPARTITIONS\tEVENTS\tSIZE\tIN/s\tOUT/s\tOLDEST\tRETENTION\tGROUPS\n"))
+        << list.output;
     EXPECT_TRUE(has(list.output, "\norders\t3\t2\t")) << list.output;
     EXPECT_TRUE(has(list.output, "\t172800000\t2\n")) << list.output;
     EXPECT_EQ(evenkeel({"hub", "ls", "-o", "name"}).output, "eh1\norders\n");
@@ -38,6 +40,9 @@ TEST_F(AdminCommands, make_show_change_and_remove_an_event_hub) {
     EXPECT_EQ(listed[1].at("events"), 2);
     EXPECT_EQ(listed[1].at("groups").as_array().size(), 2u);
     EXPECT_TRUE(listed[0].at("last_enqueued_at").is_null());
+    EXPECT_TRUE(listed[0].at("oldest_enqueued_at").is_null());
+    EXPECT_EQ(listed[1].at("oldest_enqueued_at"), listed[1].at("last_enqueued_at"))
+        << "both were sent in one batch";
 
     const auto shown = parsed(evenkeel({"hub", "show", "orders", "-o", "json"}).output);
     EXPECT_EQ(shown.at("partition_list").at(1).at("events"), 2);
@@ -53,6 +58,30 @@ TEST_F(AdminCommands, make_show_change_and_remove_an_event_hub) {
 
     EXPECT_EQ(evenkeel({"hub", "rm", "orders", "--yes"}).exit_code, 0);
     EXPECT_EQ(evenkeel({"hub", "ls", "-o", "name"}).output, "eh1\n");
+}
+
+TEST_F(AdminCommands, tell_how_much_comes_in_and_goes_out) {
+    ASSERT_EQ(evenkeel({"hub", "create", "busy", "--partitions", "2"}).exit_code, 0);
+    std::vector<std::string> send = {"send", "busy"};
+    for (int i = 0; i < 100; ++i) send.push_back(std::to_string(i));
+    // Until it is seen: a busy machine may take longer than the ten seconds that are told.
+    double in = 0;
+    double out = 0;
+    for (int round = 0; round < 20 && (in == 0 || out == 0); ++round) {
+        ASSERT_EQ(evenkeel(send).exit_code, 0);
+        ASSERT_EQ(evenkeel({"read", "busy"}).exit_code, 0);
+        const auto shown = parsed(evenkeel({"hub", "show", "busy", "-o", "json"}).output);
+        in = shown.at("events_in_per_second").to_number<double>();
+        out = shown.at("events_out_per_second").to_number<double>();
+    }
+
+    EXPECT_GT(in, 0);
+    EXPECT_GT(out, 0);
+    const auto shown = on_terminal("hub show busy");
+    EXPECT_TRUE(has(shown.output, "IN/s  OUT/s")) << shown.output;
+    EXPECT_TRUE(has(shown.output, "Oldest event leaves in 6d 23h at the earliest."))
+        << shown.output;
+    EXPECT_EQ(evenkeel({"hub", "rm", "busy", "--yes"}).exit_code, 0);
 }
 
 TEST_F(AdminCommands, show_tables_with_colour_on_a_terminal_only) {
