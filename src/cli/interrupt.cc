@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include "base/check.h"
+#include "io/system/stop_signals.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -35,6 +36,7 @@ Interrupt::Interrupt(Hangup hangup) : hangup_(hangup) {
 
 Interrupt::~Interrupt() {
     const sigset_t signals = all_signals();
+    for (const int number : {SIGINT, SIGTERM, SIGHUP}) signal(number, SIG_DFL);
     pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
     close(descriptor_);
 }
@@ -60,15 +62,23 @@ bool Interrupt::wait_for_input(int descriptor, Duration duration) {
                     return false;
                 }
                 requested_ = true;
-                const sigset_t signals =
-                    hangup_ == Hangup::reloads ? set_of({SIGINT, SIGTERM}) : all_signals();
-                pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
+                let_later_ones_end_us();
                 return false;
             }
             if (polls[1].revents != 0) return true;
         }
         if (clock.now() >= end) return false;
     }
+}
+
+void Interrupt::let_later_ones_end_us() const {
+    io::system::end_at_later({SIGINT, SIGTERM});
+    sigset_t signals = set_of({SIGINT, SIGTERM});
+    if (hangup_ == Hangup::stops) {
+        io::system::end_at_later({SIGHUP});
+        signals = all_signals();
+    }
+    pthread_sigmask(SIG_UNBLOCK, &signals, nullptr);
 }
 
 }  // namespace evenkeel::cli

@@ -2,9 +2,9 @@
 //
 // A server may take SIGHUP as the wish to load its configuration again.
 //
-// Made before any other thread, so that all of them leave these signals alone. The first signal
-// asks us to stop; from then on they have their usual effect, so a second Ctrl-C ends the process
-// at once.
+// Made before any other thread, so that all of them leave these signals alone: none of their calls
+// is interrupted, which io::system::StopSignals cannot promise. The first signal asks us to stop;
+// a second one that comes clearly later ends the process at once, see io::system::same_wish_max.
 // Threads: the one that made it.
 #pragma once
 
@@ -34,6 +34,8 @@ public:
     bool requested() const { return requested_; }
 
 private:
+    void let_later_ones_end_us() const;
+
     int descriptor_ = -1;
     bool requested_ = false;
     bool reload_ = false;

@@ -4,6 +4,10 @@
 #include <set>
 #include <thread>
 
+#include <sys/wait.h>
+
+#include <poll.h>
+
 #include "serve/serve_process.h"
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
@@ -75,17 +79,23 @@ TEST(ServeDrain, loses_no_acknowledged_event_under_load_and_ends_in_five_seconds
     RecordProperty("acknowledged", std::to_string(count.load()));
 }
 
+// A client that opens a connection and then answers nothing, so that a drain waits for it.
+int open_and_fall_silent(int port) {
+    const int opened = connect_to(port);
+    const std::string hello("AMQP\0\1\0\0", 8);
+    const std::string open("\0\0\0\x12\2\0\0\0\0\x53\x10\xc0\5\1\xa1\2me", 18);
+    EXPECT_EQ(::send(opened, (hello + open).data(), 26, 0), 26);
+    char answer[8];
+    EXPECT_EQ(::recv(opened, answer, sizeof answer, MSG_WAITALL), 8);
+    EXPECT_EQ(std::string(answer, 8), hello);
+    return opened;
+}
+
 TEST(ServeDrain, tells_clients_why_cuts_those_that_do_not_answer_and_ends_in_five_seconds) {
     ServeProcess server;
     // One says nothing; one opens a connection, and then nothing; one is in the middle of HTTP.
     const int silent = connect_to(server.amqp_port);
-    const int opened = connect_to(server.amqp_port);
-    const std::string hello("AMQP\0\1\0\0", 8);
-    const std::string open("\0\0\0\x12\2\0\0\0\0\x53\x10\xc0\5\1\xa1\2me", 18);
-    ASSERT_EQ(::send(opened, (hello + open).data(), 26, 0), 26);
-    char answer[8];
-    ASSERT_EQ(::recv(opened, answer, sizeof answer, MSG_WAITALL), 8);
-    EXPECT_EQ(std::string(answer, 8), hello);
+    const int opened = open_and_fall_silent(server.amqp_port);
     const int half = connect_to(server.http_port);
     ASSERT_EQ(::send(half, "GET /he", 7, 0), 7);
 
@@ -102,6 +112,45 @@ TEST(ServeDrain, tells_clients_why_cuts_those_that_do_not_answer_and_ends_in_fiv
     }
     EXPECT_TRUE(has(told, "amqp:connection:forced")) << "so SDKs connect again";
     for (const int descriptor : {silent, opened, half}) ::close(descriptor);
+}
+
+// Whether it drains after many signals, one right behind the other.
+bool ends_well_after_a_burst() {
+    ServeProcess server;
+    for (int i = 0; i < 200; ++i) server.process().signal(i % 2 == 0 ? SIGTERM : SIGINT);
+    const Ended ended = server.stop();
+    return ended.exited && ended.code == 0;
+}
+
+TEST(ServeDrain, takes_signals_that_come_together_for_one) {
+    // A machine that is busy may stretch a burst, though not each time.
+    bool ended_well = false;
+    for (int attempt = 0; attempt < 5 && !ended_well; ++attempt) {
+        ended_well = ends_well_after_a_burst();
+    }
+
+    EXPECT_TRUE(ended_well) << "as timeout(1) signals: its child, then the child's group";
+}
+
+TEST(ServeDrain, ends_at_once_when_it_is_asked_again_later) {
+    ServeProcess server;
+    const int silent = open_and_fall_silent(server.amqp_port);
+    server.process().signal(SIGTERM);
+    // In vain while they count as the same wish.
+    const auto asked = SteadyClock::now();
+    siginfo_t state{};
+    while (state.si_pid == 0 && SteadyClock::now() - asked < 60s) {
+        server.process().signal(SIGTERM);
+        ::poll(nullptr, 0, 20);  // as a person would, only faster
+        waitid(P_PID, static_cast<id_t>(server.process().id()), &state,
+               WEXITED | WNOHANG | WNOWAIT);
+    }
+
+    const Ended ended = server.process().wait();
+
+    EXPECT_FALSE(ended.exited);
+    EXPECT_EQ(ended.code, SIGTERM);
+    ::close(silent);
 }
 
 }  // namespace

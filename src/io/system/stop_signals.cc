@@ -16,6 +16,8 @@ namespace {
 
 // A signal handler reaches nothing but globals.
 std::atomic<int> to_wake = -1;
+std::atomic<std::int64_t> first_wish_ns = 0;
+static_assert(std::atomic<std::int64_t>::is_always_lock_free, "a signal handler reads it");
 
 extern "C" void on_signal(int) {
     const int before = errno;
@@ -24,14 +26,29 @@ extern "C" void on_signal(int) {
     errno = before;
 }
 
-void handle(void (*handler)(int)) {
+extern "C" void on_later_signal(int number) {
+    const int before = errno;
+    const Instant first{first_wish_ns.load()};
+    if (SystemClock().now() - first > same_wish_max) {
+        signal(number, SIG_DFL);
+        raise(number);  // it ends us as soon as this handler returns
+    }
+    errno = before;
+}
+
+void handle(void (*handler)(int), std::initializer_list<int> signals = {SIGINT, SIGTERM}) {
     struct sigaction action {};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
-    for (const int signal : {SIGINT, SIGTERM}) sigaction(signal, &action, nullptr);
+    for (const int number : signals) sigaction(number, &action, nullptr);
 }
 
 }  // namespace
+
+void end_at_later(std::initializer_list<int> signals) {
+    first_wish_ns = SystemClock().now().nanoseconds;
+    handle(&on_later_signal, signals);
+}
 
 StopSignals::StopSignals() {
     EK_CHECK(pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) == 0, "there is a descriptor for signals");
@@ -52,7 +69,7 @@ bool StopSignals::wait(Duration duration) {
     pollfd poll{pipe_[0], POLLIN, 0};
     if (ppoll(&poll, 1, &time, nullptr) <= 0) return false;
     is_asked_ = true;
-    handle(SIG_DFL);
+    end_at_later({SIGINT, SIGTERM});
     return true;
 }
 

@@ -1,11 +1,20 @@
 // SIGINT and SIGTERM as something to wait for, in a program whose threads we did not all start.
-// The first one asks to stop; from then on they have their usual effect, so that a second Ctrl-C
-// ends the process at once. One at a time in a process.
+// The first one asks to stop; later ones have their usual effect, so that a second Ctrl-C ends the
+// process at once. One at a time in a process.
 #pragma once
+
+#include <initializer_list>
 
 #include "base/clock.h"
 
 namespace evenkeel::io::system {
+
+// Signals this close behind the first are the same wish once more: timeout(1) signals its child and
+// then the group that the child is in, and npm passes on the Ctrl-C that its child has got too.
+inline constexpr Duration same_wish_max = std::chrono::milliseconds(250);
+
+// From now on the signals end the process, but for those of the same wish, which do nothing.
+void end_at_later(std::initializer_list<int> signals);
 
 class StopSignals {
 public:
