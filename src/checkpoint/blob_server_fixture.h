@@ -52,14 +52,15 @@ public:
         loop_.stop();
     }
 
-    // An address of a container that is there.
-    std::string address() const {
+    // An address of a container that is there; by way of another port if one is given.
+    std::string address(std::uint16_t port = 0) const {
         return fmt::format("UseDevelopmentStorage=true;BlobEndpoint={};Container=checkpoints",
-                           endpoint());
+                           endpoint(port));
     }
-    std::string endpoint() const {
-        return fmt::format("http://127.0.0.1:{}/devstoreaccount1", port_);
+    std::string endpoint(std::uint16_t port = 0) const {
+        return fmt::format("http://127.0.0.1:{}/devstoreaccount1", port == 0 ? port_ : port);
     }
+    std::uint16_t port() const { return port_; }
     // Asked for each request, on the server's thread.
     void set_fault(std::function<Fault(const http::Request&)> fault) {
         const Lock lock(mutex_);
@@ -96,13 +97,14 @@ public:
         const Lock lock(mutex_);
         return requests_;
     }
-    // Ends all connections, and takes none for as long as `meanwhile` runs.
-    void restart(const std::function<void()>& meanwhile) {
+    // Ends all connections, and takes none until start_again().
+    void end() {
         io::system::run_and_wait(loop_, [this] {
             silenced_.clear();
             server_.reset();
         });
-        meanwhile();
+    }
+    void start_again() {
         io::system::run_and_wait(loop_, [this] { start(port_); });
     }
 

@@ -335,14 +335,14 @@ TEST(BlobStore, goes_on_after_the_service_was_away) {
     const auto claimed = client->write(a_claim(1));
     Promise<Result<std::string>> renewed;
 
-    server.restart([&] {
-        EXPECT_EQ(hasty->members().error().code, ErrorCode::unavailable);
-        client->loop().post([&] {
-            client->store().write_ownerships({a_claim(1, *claimed)}, [&](auto results) {
-                renewed.set(results.ok() ? (*results)[0] : results.error());
-            });
+    server.end();
+    EXPECT_EQ(hasty->members().error().code, ErrorCode::unavailable);
+    client->loop().post([&] {
+        client->store().write_ownerships({a_claim(1, *claimed)}, [&](auto results) {
+            renewed.set(results.ok() ? (*results)[0] : results.error());
         });
     });
+    server.start_again();
 
     EXPECT_TRUE(renewed.wait().ok());
     EXPECT_TRUE(hasty->members().ok());

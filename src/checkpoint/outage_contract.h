@@ -1,5 +1,5 @@
-// What every store on a server does while that is away, silent, or loses its answers. Included once
-// by a test program, which instantiates it with its server.
+// What every store on a server does while that is away, silent, slow, or loses its answers.
+// Included once by a test program, which instantiates it with its server.
 #pragma once
 
 #include <atomic>
@@ -167,17 +167,46 @@ TEST_P(StoreOutage, that_loses_an_answer_leaves_a_write_unknown_that_may_be_ther
     const std::string version = before->at(0).version;
     proxy_->lose_answers(true);
 
-    const auto unknown =
-        store->write(Ownership{.partition = {7}, .owner = "me", .version = version});
+    // On a busy machine the first may end before there is an answer to lose.
+    for (int i = 0; i < 100 && proxy_->lost_bytes() == 0; ++i) {
+        const auto unknown =
+            store->write(Ownership{.partition = {7}, .owner = "me", .version = version});
 
-    ASSERT_FALSE(unknown);
-    EXPECT_TRUE(is_retriable(unknown.error())) << to_string(unknown.error());
+        ASSERT_FALSE(unknown);
+        EXPECT_TRUE(is_retriable(unknown.error())) << to_string(unknown.error());
+    }
     proxy_->lose_answers(false);
     proxy_->cut();
     auto listed = store->ownerships();
     while (!listed.ok()) listed = store->ownerships();
     EXPECT_NE(listed->at(0).version, version) << "it was applied";
     EXPECT_GT(proxy_->lost_bytes(), 0u);
+}
+
+TEST_P(StoreOutage, that_only_makes_it_slow_fails_nothing) {
+    const auto store = client(outage_long);
+    proxy_->slow_down(std::chrono::milliseconds(20));
+    Promise<bool> finished;
+    std::atomic<int> left = 20, good = 0;
+
+    store->loop().post([&] {
+        for (std::uint32_t i = 0; i < 20; ++i) {
+            const Checkpoint next{.partition = {i % 4}, .sequence = {i}, .epoch = {1}};
+            store->store().write_checkpoint(next, [&](const Result<>& result) {
+                good += result.ok();
+                if (--left == 0) finished.set(true);
+            });
+        }
+    });
+    finished.wait();
+    const auto claimed = store->write(Ownership{.partition = {0}, .owner = "me"});
+
+    EXPECT_EQ(good, 20);
+    ASSERT_TRUE(claimed) << to_string(claimed.error());
+    EXPECT_EQ(store->ownerships()->at(0).version, *claimed);
+    const auto listed = store->checkpoints();
+    ASSERT_EQ(listed->size(), 4u);
+    for (const Checkpoint& each : *listed) EXPECT_GE(each.sequence.value, 16);
 }
 
 TEST_P(StoreOutage, does_not_keep_a_store_from_being_closed_at_once) {
@@ -195,7 +224,9 @@ TEST_P(StoreOutage, does_not_keep_a_store_from_being_closed_at_once) {
 TEST_P(StoreOutage, is_survived_by_a_watch_which_tells_afterwards) {
     const auto a = client(outage_long), b = client(outage_long);
     std::atomic<int> told = 0;
-    io::system::run_and_wait(b->loop(), [&] { b->store().watch([&] { ++told; }); });
+    bool can_tell = false;
+    io::system::run_and_wait(b->loop(), [&] { can_tell = b->store().watch([&] { ++told; }); });
+    if (!can_tell) GTEST_SKIP() << "this store cannot tell";
     proxy_->cut();
     auto version = a->write(Member{.id = "a", .incarnation = "1"});
     while (!version.ok()) version = a->write(Member{.id = "a", .incarnation = "1"});

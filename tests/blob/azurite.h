@@ -2,12 +2,11 @@
 #pragma once
 
 #include <cstdlib>
-#include <span>
 #include <string>
 
 #include <fmt/format.h>
 
-#include "base/random.h"
+#include "support/azurite_server.h"
 
 namespace evenkeel::test {
 
@@ -17,10 +16,8 @@ inline bool has_azurite() {
 
 // Of a container that is created when it is first opened, a new one for each call.
 inline std::string azurite_address() {
-    std::uint64_t name = 0;
-    secure_bytes(std::as_writable_bytes(std::span(&name, 1)));
-    return fmt::format("UseDevelopmentStorage=true;BlobEndpoint={};Container=t{:016x};Create=true",
-                       std::getenv("EVENKEEL_AZURITE"), name);
+    return fmt::format("UseDevelopmentStorage=true;BlobEndpoint={};Container={};Create=true",
+                       std::getenv("EVENKEEL_AZURITE"), new_container());
 }
 
 }  // namespace evenkeel::test

@@ -1,11 +1,12 @@
-// The program that store_test.cc kills: one processor's worth of writes to a SQLite checkpoint
-// store.
+// The program that store_test.cc and store_client_test.cc kill: one processor's worth of writes to
+// a checkpoint store.
 //
-//   store_target FILE EPOCH FIRST-PARTITION
+//   store_target STORE EPOCH FIRST-PARTITION
 //
-// Moves the checkpoints of four partitions by the store, and of two more by exactly-once
-// transactions that also add a row to the table "sink". After each answer it writes one Stored to
-// stdout: what the parent has read there must be there for ever. It ends by being killed.
+// Moves the checkpoints of four partitions by the store, and with SQLite those of two more by
+// exactly-once transactions that also add a row to the table "sink". After each answer it writes
+// one Stored to stdout: what the parent has read there must be there for ever. It ends by being
+// killed.
 #include <cstdio>
 #include <functional>
 #include <memory>
@@ -85,12 +86,13 @@ void take(checkpoint::Store& store, PartitionId partition, Epoch epoch,
     });
 }
 
-int run(const std::string& file, Epoch epoch, std::uint32_t first) {
+int run(const std::string& address, Epoch epoch, std::uint32_t first) {
     io::system::LoopThread loop("loop/0");
-    auto store = checkpoint::open_store("sqlite:" + file, store_group, loop);
+    auto store = checkpoint::open_store(address, store_group, loop);
     if (!store.ok()) give_up("open", store.error());
+    const std::uint32_t transacted = address.starts_with("sqlite:") ? transacted_partitions : 0;
     std::vector<std::unique_ptr<io::system::WorkerThread>> workers;
-    for (std::uint32_t i = 0; i < transacted_partitions; ++i) {
+    for (std::uint32_t i = 0; i < transacted; ++i) {
         workers.push_back(std::make_unique<io::system::WorkerThread>("work"));
     }
     loop.start();
@@ -100,7 +102,7 @@ int run(const std::string& file, Epoch epoch, std::uint32_t first) {
             take(**store, PartitionId{first + i}, epoch,
                  [&](const checkpoint::Checkpoint& next) { advance(**store, next); });
         }
-        for (std::uint32_t i = 0; i < transacted_partitions; ++i) {
+        for (std::uint32_t i = 0; i < transacted; ++i) {
             take(**store, PartitionId{first + plain + i}, epoch,
                  [&, i](const checkpoint::Checkpoint& next) {
                      workers[i]->post([&, next] { process(*(*store)->transactions(), next); });
@@ -115,7 +117,7 @@ int run(const std::string& file, Epoch epoch, std::uint32_t first) {
 
 int main(int count, char** arguments) {
     if (count != 4) {
-        std::fprintf(stderr, "usage: store_target FILE EPOCH FIRST-PARTITION\n");
+        std::fprintf(stderr, "usage: store_target STORE EPOCH FIRST-PARTITION\n");
         return 2;
     }
     return evenkeel::fault::run(arguments[1], evenkeel::Epoch{std::stoll(arguments[2])},

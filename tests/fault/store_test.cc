@@ -33,7 +33,7 @@ struct StoreUnderFire : testing::Test {
     }
     std::unique_ptr<Process> start(int epoch, std::uint32_t index) {
         return std::make_unique<Process>(
-            std::vector<std::string>{EVENKEEL_STORE_TARGET, file, std::to_string(epoch),
+            std::vector<std::string>{EVENKEEL_STORE_TARGET, "sqlite:" + file, std::to_string(epoch),
                                      std::to_string(index * process_partitions)});
     }
     void acknowledge(const Stored& stored) {

@@ -11,6 +11,12 @@
 
 namespace evenkeel::test {
 
+std::string new_container() {
+    std::uint64_t name = 0;
+    secure_bytes(std::as_writable_bytes(std::span(&name, 1)));
+    return fmt::format("t{:016x}", name);
+}
+
 bool AzuriteServer::is_installed() {
     return std::getenv("AZURITE") != nullptr;
 }
@@ -28,13 +34,11 @@ std::unique_ptr<AzuriteServer> AzuriteServer::start(std::string& why) {
     return nullptr;
 }
 
-std::string AzuriteServer::address(std::uint16_t port) const {
-    std::uint64_t name = 0;
-    secure_bytes(std::as_writable_bytes(std::span(&name, 1)));
+std::string AzuriteServer::address(const std::string& container, std::uint16_t port) const {
     return fmt::format(
         "UseDevelopmentStorage=true;BlobEndpoint=http://127.0.0.1:{}/devstoreaccount1;"
-        "Container=t{:016x};Create=true",
-        port == 0 ? port_ : port, name);
+        "Container={};Create=true",
+        port == 0 ? port_ : port, container);
 }
 
 void AzuriteServer::end() {

@@ -14,6 +14,9 @@
 
 namespace evenkeel::test {
 
+// A name that no container has.
+std::string new_container();
+
 class AzuriteServer {
 public:
     static bool is_installed();
@@ -21,9 +24,9 @@ public:
     static std::unique_ptr<AzuriteServer> start(std::string& why);
 
     std::uint16_t port() const { return port_; }
-    // Of a container that is created when it is first opened, a new one for each call; by way of
-    // another port if one is given.
-    std::string address(std::uint16_t port = 0) const;
+    // Of a container that is created when it is first opened; by way of another port if one is
+    // given.
+    std::string address(const std::string& container, std::uint16_t port = 0) const;
     void signal(int number) const { process_->signal(number); }
 
     // Ends it with all it has answered written, as the service keeps what it has answered; its

@@ -1,9 +1,10 @@
 // A TCP proxy in front of a server on 127.0.0.1 that can do what networks do: refuse, fall silent,
-// lose the answers, cut.
+// lose the answers, be slow, cut.
 // Threads: any.
 #pragma once
 
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <list>
 #include <vector>
@@ -49,6 +50,10 @@ public:
     void hold(bool on) { holds_ = on; }
     // Requests go through, answers are thrown away.
     void lose_answers(bool on) { loses_ = on; }
+    // One answer is lost with its connection: the next one, or that after so many others. -1: none.
+    void lose_answer_after(int others) { lose_after_ = others; }
+    // Whatever comes from the server comes so much later, one piece after another.
+    void slow_down(std::chrono::milliseconds by) { delay_ms_ = static_cast<int>(by.count()); }
     // Ends what is connected.
     void cut() { cuts_ = true; }
     // As refuse(true), and nothing is connected any more: no answer comes from here on.
@@ -121,7 +126,11 @@ private:
         char buffer[16'384];
         const ssize_t got = ::recv(from, buffer, sizeof buffer, MSG_DONTWAIT);
         if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
+        if (from == pair.server && delay_ms_ > 0) ::poll(nullptr, 0, delay_ms_);
         if (got <= 0) {
+            pair.is_over = true;
+        } else if (from == pair.server && lose_after_ >= 0 && lose_after_-- == 0) {
+            lost_bytes_ += static_cast<std::uint64_t>(got);
             pair.is_over = true;
         } else if (is_lost) {
             lost_bytes_ += static_cast<std::uint64_t>(got);
@@ -142,6 +151,7 @@ private:
     std::atomic<bool> stopped_ = false, refuses_ = false, holds_ = false, loses_ = false;
     std::atomic<bool> cuts_ = false;
     std::atomic<std::size_t> connected_ = 0;
+    std::atomic<int> delay_ms_ = 0, lose_after_ = -1;
     std::atomic<std::uint64_t> lost_bytes_ = 0;
     io::system::WorkerThread thread_{"proxy"};
 };
