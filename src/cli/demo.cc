@@ -60,6 +60,8 @@ public:
     void run();
     Verdict judge() const;
     std::optional<Error> first_error() const { return checker_->error(); }
+    // False if the processors or the producers did not come as far as the first event.
+    bool has_begun() const { return view_ != nullptr; }
 
 private:
     Result<> open_hub(const std::string& directory);
@@ -88,6 +90,7 @@ private:
     std::vector<std::int64_t> last_before_;
     std::unique_ptr<TemporaryFolder> progress_;
     std::string store_;
+    std::string headline_;
     DemoScript script_;
     std::unique_ptr<DemoView> view_;
     std::vector<std::size_t> processors_;  // of the cast
@@ -137,12 +140,11 @@ std::optional<Failure> Demo::open() {
             return Failure{"cannot start a process of our own", result.error(), ""};
         }
     }
-    fmt::print(stderr,
-               "Evenkeel {}   hub ready in {:.0f} ms on 127.0.0.1:{}   event hub '{}', {} "
-               "partitions\n"
-               "data in {} ({})\n",
-               EVENKEEL_VERSION, took, server_->ports().amqp, options_.event_hub, partitions_,
-               directory, temporary_ ? "temporary" : "kept");
+    headline_ = fmt::format(
+        "Evenkeel {}   hub ready in {:.0f} ms on 127.0.0.1:{}   event hub '{}', {} partitions\n"
+        "data in {} ({})\n",
+        EVENKEEL_VERSION, took, server_->ports().amqp, options_.event_hub, partitions_, directory,
+        temporary_ ? "temporary" : "kept");
     return std::nullopt;
 }
 
@@ -251,6 +253,7 @@ void Demo::run() {
     bool ready = true;
     for (const auto processor : processors_) ready = ready && wait_until_ready(processor);
     if (ready) {
+        fmt::print(stderr, "{}", headline_);
         if (const auto started = start_producers(); !started.ok()) cast_->fail(started.error());
     }
     if (producer_ && wait_until_ready(*producer_)) show_until_the_end();
@@ -399,6 +402,14 @@ Result<> check_writable(const std::string& file) {
 }
 
 ExitCode tell(const Demo& demo, const DemoOptions& options) {
+    const auto error = demo.first_error();
+    // Of nothing there is nothing to judge.
+    if (error && !demo.has_begun()) {
+        fail("the demo did not begin", *error,
+             options.store.empty() ? "evenkeel demo again; if it stays, look at the device"
+                                   : "another --store, or none: then the demo makes its own");
+        return ExitCode::failed;
+    }
     const Verdict verdict = demo.judge();
     std::FILE* const out = options.json_file == "-" ? stderr : stdout;
     fmt::print(out, "\n");
@@ -414,7 +425,7 @@ ExitCode tell(const Demo& demo, const DemoOptions& options) {
             return ExitCode::failed;
         }
     }
-    if (const auto error = demo.first_error()) {
+    if (error) {
         fail("the stream did not run as it should", *error,
              error->code == ErrorCode::overloaded
                  ? "free some space, or give --data on another disk"

@@ -88,6 +88,16 @@ TEST(Demo, ends_with_a_good_verdict_and_writes_it_as_json) {
     EXPECT_FALSE(has(json, "\"sent\": 0,")) << json;
 }
 
+TEST(Demo, says_only_why_when_its_store_cannot_be_opened) {
+    const auto outcome = evenkeel({"demo", "--for", "1s", "--store", "redis://127.0.0.1:1"});
+
+    EXPECT_EQ(outcome.exit_code, 1);
+    EXPECT_EQ(outcome.output, "") << "no verdict on nothing";
+    EXPECT_TRUE(outcome.errors.starts_with("error: the demo did not begin\n")) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "127.0.0.1:1")) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "--store")) << outcome.errors;
+}
+
 TEST(Demo, goes_on_in_the_same_folder_with_more_partitions) {
     const test::TemporaryDirectory directory;
     const std::string data = directory.path() + "/data";
