@@ -190,6 +190,17 @@ async fn reading_starts_at_every_kind_of_position(hub: &'static Hub) -> Outcome 
     Ok(client.close().await?)
 }
 
+async fn a_position_that_does_not_exist_is_refused(hub: &'static Hub) -> Outcome {
+    for (location, told) in [
+        (StartLocation::SequenceNumber(1_000_000), "The supplied sequence number '1000000' is invalid"),
+        (StartLocation::Offset("999999999999".into()), "The supplied offset '999999999999' is invalid"),
+    ] {
+        let error = refused(receive(hub, "eh1", "3", at(location, false), 1).await);
+        assert!(chain(&error).contains(told), "{}", chain(&error));
+    }
+    Ok(())
+}
+
 async fn a_higher_owner_level_takes_the_partition_over(hub: &'static Hub) -> Outcome {
     let level = |value| OpenReceiverOptions { owner_level: Some(value), ..earliest() };
     let (one, two) = (consumer(hub, "eh1").await?, consumer(hub, "eh1").await?);
@@ -207,6 +218,19 @@ async fn a_higher_owner_level_takes_the_partition_over(hub: &'static Hub) -> Out
         }
     };
     assert!(matches!(error.kind, ErrorKind::ConsumerDisconnected(_)), "{error}");
+    Ok(())
+}
+
+async fn a_lower_owner_level_is_refused_while_a_higher_one_reads(hub: &'static Hub) -> Outcome {
+    let level = |value| OpenReceiverOptions { owner_level: Some(value), ..earliest() };
+    let client = consumer(hub, "eh1").await?;
+    let owner = client.open_receiver_on_partition("0".into(), Some(level(2))).await?;
+    let stream = owner.stream_events();
+    pin_mut!(stream);
+    stream.next().await.unwrap()?;
+    let error = refused(receive(hub, "eh1", "0", level(1), 1).await);
+    assert!(chain(&error).contains("higher epoch '2' already exists"), "{}", chain(&error));
+    stream.next().await.unwrap()?; // the owner reads on
     Ok(())
 }
 
@@ -297,6 +321,29 @@ async fn after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost(hub: &'s
     Ok(())
 }
 
+async fn a_reader_stands_through_a_restart_of_the_hub(hub: &'static Hub) -> Outcome {
+    let sender = producer(hub, "eh2").await?;
+    let last = sender.get_partition_properties("0").await?.last_enqueued_sequence_number;
+    send(&sender, to("0"), &["one"]).await?;
+    let builder = ConsumerClient::builder().with_custom_endpoint(plain(hub)).with_retry_options(retries(30));
+    let client = builder.open_with_connection_string(&text("SAS_KEY_VALUE"), Some("eh2")).await?;
+    let options = at(StartLocation::SequenceNumber(last), false);
+    let receiver = client.open_receiver_on_partition("0".into(), Some(options)).await?;
+    let stream = receiver.stream_events();
+    pin_mut!(stream);
+    assert_eq!(bodies(&[stream.next().await.unwrap()?]), ["one"]);
+    hub.kill();
+    hub.start();
+    send(&producer(hub, "eh2").await?, to("0"), &["two"]).await?;
+    // The SDK attaches again at the position that it was opened with, so what was read before repeats.
+    let mut seen = Vec::new();
+    while seen.last().map(String::as_str) != Some("two") {
+        seen.extend(bodies(&[stream.next().await.expect("a stream of events has no end")?]));
+    }
+    assert_eq!(seen, ["one", "two"]);
+    Ok(())
+}
+
 type Test = (&'static str, fn(&'static Hub) -> BoxFuture<'static, Outcome>);
 
 macro_rules! tests {
@@ -309,12 +356,15 @@ const TESTS: &[Test] = tests![
     a_single_event_and_events_of_one_key_arrive,
     a_large_event_passes_and_a_larger_one_does_not_fit,
     reading_starts_at_every_kind_of_position,
+    a_position_that_does_not_exist_is_refused,
     a_higher_owner_level_takes_the_partition_over,
+    a_lower_owner_level_is_refused_while_a_higher_one_reads,
     the_sixth_reader_of_a_partition_is_refused,
     unknown_hubs_and_wrong_keys_are_refused,
     events_pass_by_tls,
     events_pass_by_websocket,
     after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost,
+    a_reader_stands_through_a_restart_of_the_hub,
 ];
 
 fn escaped(text: &str) -> String {
