@@ -1,5 +1,6 @@
 // Completion as a shell meets it.
 #include <signal.h>
+#include <unistd.h>
 
 #include "cli/dev_hub.h"
 
@@ -18,6 +19,41 @@ protected:
                                                     "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
                                                     "_evenkeel '" EVENKEEL_PROGRAM "'\n"
                                                     "echo \"${COMPREPLY[*]}\""});
+        EXPECT_EQ(outcome.errors, "");
+        return outcome.output;
+    }
+
+    static bool has_shell(const std::string& name) {
+        return access(("/usr/bin/" + name).c_str(), X_OK) == 0;
+    }
+    // The shell, with our program in its PATH and nothing of its user's.
+    static Outcome in_shell(std::vector<std::string> command) {
+        const std::string program = EVENKEEL_PROGRAM;
+        const std::string folder = program.substr(0, program.rfind('/'));
+        command.insert(command.begin(), {"/usr/bin/env", "HOME=" + hub_->file(""),
+                                         "PATH=" + folder + ":/usr/bin:/bin"});
+        return fault::run_to_end(command);
+    }
+    // What zsh would be given for the line; the last word is being typed.
+    static std::string in_zsh(const std::string& words) {
+        const auto outcome = in_shell({"zsh", "-f", "-c",
+                                       "autoload -U compinit && compinit -D -u\n"
+                                       "source <(evenkeel completion zsh)\n"
+                                       "compadd() { print -- \"$names\" }\n"
+                                       "_files() { print files }\n"
+                                       "local -a words=(evenkeel " +
+                                           words +
+                                           ")\n"
+                                           "local -i CURRENT=$#words\n"
+                                           "$_comps[evenkeel]"});
+        EXPECT_EQ(outcome.errors, "");
+        return outcome.output;
+    }
+    // What fish offers for the line, with descriptions.
+    static std::string in_fish(const std::string& line) {
+        const auto outcome =
+            in_shell({"fish", "--no-config", "-c",
+                      "evenkeel completion fish | source; complete -C 'evenkeel " + line + "'"});
         EXPECT_EQ(outcome.errors, "");
         return outcome.output;
     }
@@ -54,6 +90,38 @@ TEST_F(Completion, knows_the_names_that_the_hub_has) {
     EXPECT_EQ(in_bash("hub show --url http://localhost:1 ''"), "\n") << "nobody to ask";
     setenv("EVENKEEL_HUB", "nonsense", 1);
     EXPECT_EQ(in_bash("hub show ''"), "\n");
+}
+
+TEST_F(Completion, works_in_zsh) {
+    if (!has_shell("zsh")) GTEST_SKIP() << "zsh is not installed";
+    EXPECT_EQ(in_zsh("hu"), "hub\n");
+    EXPECT_EQ(in_zsh("hub ''"), "ls create show alter purge rm\n");
+    EXPECT_EQ(in_zsh("hub ls -o ''"), "table json name\n");
+    EXPECT_EQ(in_zsh("nonsense ''"), "files\n");
+}
+
+TEST_F(Completion, comes_with_the_tab_key_in_zsh) {
+    if (!has_shell("zsh")) GTEST_SKIP() << "zsh is not installed";
+    const auto typed = in_shell(
+        {"zsh", "-f", "-c",
+         "zmodload zsh/zpty\n"
+         "zpty terminal zsh -f -i\n"
+         "zpty -w terminal 'autoload -U compinit && compinit -D -u; source <(evenkeel completion "
+         "zsh)'\n"
+         "zpty -w -n terminal $'evenkeel comple\\tba\\t> ~/script; exit\\n'\n"
+         "while zpty -r terminal line; do print -rn -- \"$line\"; done\n"
+         "cmp ~/script <(evenkeel completion bash) && print the same"});
+
+    EXPECT_TRUE(has(typed.output, "the same\n")) << typed.output << typed.errors;
+}
+
+TEST_F(Completion, works_in_fish) {
+    if (!has_shell("fish")) GTEST_SKIP() << "fish is not installed";
+    EXPECT_TRUE(in_fish("hu").starts_with("hub\tEvent hubs")) << in_fish("hu");
+    EXPECT_TRUE(has(in_fish("hub "), "purge\tRemove its events")) << in_fish("hub ");
+    EXPECT_EQ(in_fish("hub ls -o j"), "json\n");
+    EXPECT_TRUE(has(in_fish("serve --config /etc/host"), "/etc/hosts\n"));
+    EXPECT_EQ(in_fish("nonsense "), "");
 }
 
 }  // namespace
