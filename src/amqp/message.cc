@@ -24,6 +24,28 @@ Result<Section> next_section(ByteView& bytes) {
     return section;
 }
 
+std::optional<ByteView> cut_usual_data(ByteView& bytes) {
+    constexpr std::size_t small_head = 5;
+    constexpr std::size_t large_head = 8;
+    if (bytes.size() < large_head || bytes[0] != std::byte{0} ||
+        bytes[1] != std::byte{code::small_ulong} ||
+        bytes[2] != static_cast<std::byte>(descriptor::data)) {
+        return std::nullopt;
+    }
+    std::size_t head = small_head;
+    std::size_t size = std::to_integer<std::size_t>(bytes[4]);
+    if (bytes[3] == std::byte{code::binary32}) {
+        head = large_head;
+        size = __builtin_bswap32(load<std::uint32_t>(bytes.data() + 4));
+    } else if (bytes[3] != std::byte{code::binary8}) {
+        return std::nullopt;
+    }
+    if (bytes.size() - head < size) return std::nullopt;
+    const ByteView content = bytes.subspan(head, size);
+    bytes = bytes.subspan(head + size);
+    return content;
+}
+
 std::optional<std::int64_t> integer_in(ByteView map, std::string_view key) {
     std::optional<std::int64_t> found;
     for_each_pair(map, [&](std::string_view name, ByteView value) {

@@ -26,6 +26,10 @@ struct Section {
 // where annotations belong, counts as message annotations. `corrupt` if there is no section there.
 Result<Section> next_section(ByteView& bytes);
 
+// The content of the data section that begins `bytes`, which is moved on behind it, if it is
+// written as nearly all are; else nothing, and next_section() knows.
+std::optional<ByteView> cut_usual_data(ByteView& bytes);
+
 // Calls `visit(key, value)` for each pair of an encoded map whose key is a symbol or string, the
 // value still encoded. False if the map is malformed.
 template <typename Visit>

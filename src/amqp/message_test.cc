@@ -50,6 +50,49 @@ TEST(Message, is_taken_apart_into_its_sections) {
     EXPECT_TRUE(left.empty());
 }
 
+TEST(Message, has_data_sections_of_the_usual_form_cut_off_as_they_are) {
+    for (const std::size_t size : {3u, 255u, 256u, 70'000u}) {
+        const std::string text(size, 'x');
+        const Buffer message = written([&](Encoder& to) {
+            section(to, descriptor::data,
+                    written([&](Encoder& value) { value.binary(as_bytes(text)); }));
+            section(to, descriptor::footer, a_map("k", 1));
+        });
+        ByteView left = message;
+
+        const auto content = cut_usual_data(left);
+
+        ASSERT_TRUE(content.has_value()) << size;
+        EXPECT_EQ(as_text(*content), text);
+        const auto next = next_section(left);
+        EXPECT_EQ(next->kind, descriptor::footer);
+    }
+}
+
+TEST(Message, of_another_form_is_not_cut) {
+    const auto kept = [](const Buffer& bytes) {
+        ByteView left = bytes;
+        return !cut_usual_data(left) && left.size() == bytes.size();
+    };
+    const auto described = [](std::uint64_t kind) {
+        return written([&](Encoder& to) {
+            section(to, kind, written([](Encoder& value) { value.binary(as_bytes("12345")); }));
+        });
+    };
+    EXPECT_FALSE(kept(described(descriptor::data)));
+    EXPECT_TRUE(kept(described(descriptor::value)));
+    EXPECT_TRUE(kept({}));
+    EXPECT_TRUE(kept(written([](Encoder& to) {
+        section(to, descriptor::data, written([](Encoder& value) { value.string("12345"); }));
+    })));
+    for (const std::uint8_t form : {code::binary8, code::binary32}) {
+        Buffer cut = described(descriptor::data);
+        cut[3] = std::byte{form};  // as binary32 its size reaches far beyond the end
+        cut.pop_back();
+        EXPECT_TRUE(kept(cut));
+    }
+}
+
 TEST(Message, may_have_a_bare_map_as_its_annotations) {
     const Buffer message = a_map("x-opt-partition-key", 5);
     ByteView left = message;

@@ -73,6 +73,39 @@ Result<ColdRead::Start> ColdRead::find_start(io::File& file) const {
     return Start{from, sequence};
 }
 
+ColdRead::Checked ColdRead::check(ByteView block, ReadOutcome& outcome) const {
+    Checked checked;
+    bool past_target = !target.has_value();
+    while (checked.good < block.size()) {
+        const auto record = decode(block.subspan(checked.good), outcome.next, seed);
+        if (!record || record->sequence != outcome.next_sequence) break;
+        const std::size_t bytes = stored_bytes(*record);
+        if (!past_target) {
+            past_target = target->reached_by(*record);
+            if (!past_target) checked.skipped += bytes;
+        }
+        checked.good += bytes;
+        outcome.next = outcome.next + static_cast<std::int64_t>(bytes);
+        outcome.next_sequence = outcome.next_sequence + 1;
+    }
+    return checked;
+}
+
+std::optional<ReadOutcome> ColdRead::perform_cached() const {
+    io::File* const file = lost || search ? nullptr : segment->if_open();
+    if (!file) return std::nullopt;
+    const std::size_t size = std::min(std::max(bytes_max, read_bytes_min),
+                                      static_cast<std::size_t>(end.value - from.value));
+    auto block = std::make_shared_for_overwrite<std::byte[]>(size);
+    const std::size_t got =
+        file->read_cached(file_position(segment->name().base, from), {block.get(), size});
+    ReadOutcome outcome{{}, std::nullopt, from, sequence};
+    const auto [good, skipped] = check({block.get(), got}, outcome);
+    if (good == skipped) return std::nullopt;
+    outcome.events = Slice(block, {block.get() + skipped, good - skipped});
+    return outcome;
+}
+
 Result<ReadOutcome> ColdRead::read_from(io::File& file, const Start& start) const {
     const Offset base = segment->name().base;
     ReadOutcome outcome{{}, std::nullopt, start.offset, start.sequence};
@@ -84,21 +117,7 @@ Result<ReadOutcome> ColdRead::read_from(io::File& file, const Start& start) cons
         EK_TRY_ASSIGN(const std::size_t got,
                       file.read(file_position(base, outcome.next), {block.get(), size}));
 
-        std::size_t good = 0;
-        std::size_t skipped = 0;
-        bool past_target = !target.has_value();
-        while (good < got) {
-            const auto record = decode({block.get() + good, got - good}, outcome.next, seed);
-            if (!record || record->sequence != outcome.next_sequence) break;
-            const std::size_t bytes = stored_bytes(*record);
-            if (!past_target) {
-                past_target = target->reached_by(*record);
-                if (!past_target) skipped += bytes;
-            }
-            good += bytes;
-            outcome.next = outcome.next + static_cast<std::int64_t>(bytes);
-            outcome.next_sequence = outcome.next_sequence + 1;
-        }
+        const auto [good, skipped] = check({block.get(), got}, outcome);
         if (good > skipped) {
             outcome.events = Slice(block, {block.get() + skipped, good - skipped});
             if (good == got && got == size) return outcome;

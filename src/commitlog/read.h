@@ -103,12 +103,22 @@ struct ColdRead {
     // Blocks; touches nothing but the segment's files. The outcome has an event, damage, or a
     // `next` that is at the end. Fails with `not_found` if retention was faster.
     Result<ReadOutcome> perform() const;
+    // The same without blocking, if the file is open and the events are in memory and good; else
+    // nothing, and perform() finds out.
+    std::optional<ReadOutcome> perform_cached() const;
 
 private:
     struct Start {
         Offset offset;
         SequenceNumber sequence;
     };
+    // How far a block of the file has good records that come next, and where the first one is that
+    // does not come before the target.
+    struct Checked {
+        std::size_t good = 0;
+        std::size_t skipped = 0;
+    };
+    Checked check(ByteView block, ReadOutcome& outcome) const;
     Result<Start> find_start(io::File& file) const;
     Result<ReadOutcome> read_from(io::File& file, const Start& start) const;
     Result<Damage> measure_damage(io::File& file, Offset begin, SequenceNumber sequence) const;

@@ -155,6 +155,53 @@ TEST(ColdRead, is_silent_about_damage_before_its_target_only) {
     EXPECT_TRUE(read.perform()->damage.has_value());
 }
 
+TEST(ColdRead, from_memory_gives_the_same_once_the_file_is_open) {
+    SegmentFixture segment({"a", std::string(5000, 'b'), "c"});
+    segment.disk.set_cached(true);
+    ColdRead read = segment.cold_read(4096);
+    EXPECT_FALSE(read.perform_cached().has_value());
+    ASSERT_TRUE(segment.segment->open().ok());
+
+    const auto first = read.perform_cached();
+    ASSERT_TRUE(first.has_value());
+    EXPECT_EQ(sequences(first->events), (std::vector<std::int64_t>{100}));
+    EXPECT_EQ(first->next, segment.offsets[1]);
+    EXPECT_EQ(first->next_sequence.value, 101);
+
+    read.bytes_max = 1 << 20;
+    EXPECT_EQ(sequences(read.perform_cached()->events).size(), 3u);
+    read.target = Target{Field::sequence, 101};
+    EXPECT_EQ(sequences(read.perform_cached()->events), (std::vector<std::int64_t>{101, 102}));
+}
+
+TEST(ColdRead, from_memory_leaves_what_is_not_simple_to_the_one_that_may_wait) {
+    SegmentFixture segment({"a", "b", std::string(5000, 'c')});
+    segment.disk.set_cached(true);
+    ASSERT_TRUE(segment.segment->open().ok());
+    segment.damage(1);
+    ColdRead read = segment.cold_read(4096);
+
+    EXPECT_EQ(sequences(read.perform_cached()->events), (std::vector<std::int64_t>{100}));
+    read.from = segment.offsets[1];
+    read.sequence = {101};
+    EXPECT_FALSE(read.perform_cached().has_value()) << "damage";
+    read.from = segment.offsets[2];
+    read.sequence = {102};
+    EXPECT_FALSE(read.perform_cached().has_value()) << "larger than the block";
+
+    read = segment.cold_read(4096);
+    read.search = true;
+    EXPECT_FALSE(read.perform_cached().has_value()) << "a search";
+    read.search = false;
+    read.lost = true;
+    EXPECT_FALSE(read.perform_cached().has_value()) << "a lost file";
+    read.lost = false;
+    segment.disk.fail({io::sim::OperationKind::read});
+    EXPECT_FALSE(read.perform_cached().has_value()) << "a disk that fails";
+    segment.disk.set_cached(false);
+    EXPECT_FALSE(read.perform_cached().has_value()) << "not in memory";
+}
+
 TEST(ColdRead, tells_of_a_disk_that_cannot_be_read) {
     SegmentFixture segment({"a"});
     segment.disk.fail({.kind = io::sim::OperationKind::read});

@@ -82,6 +82,7 @@ Result<io::File*> SegmentFile::open() {
     const Lock lock(mutex_);
     if (!file_) {
         EK_TRY_ASSIGN(file_, files_.open(log_path(), io::OpenMode::read));
+        opened_.store(file_.get(), std::memory_order_release);
     }
     return file_.get();
 }

@@ -12,6 +12,7 @@
 // last enqueued time when retention has emptied the log. docs/formats/segment.md has it all.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <string>
@@ -62,6 +63,8 @@ public:
         : files_(files), directory_(std::move(directory)), name_(name) {}
 
     Result<io::File*> open();
+    // Null as long as nobody has opened it; never blocks.
+    io::File* if_open() const { return opened_.load(std::memory_order_acquire); }
     io::FileSystem& files() const { return files_; }
     const SegmentName& name() const { return name_; }
     std::string log_path() const { return directory_ + "/" + log_name(name_); }
@@ -73,6 +76,7 @@ private:
     const SegmentName name_;
     Mutex mutex_;
     std::unique_ptr<io::File> file_ EK_GUARDED_BY(mutex_);
+    std::atomic<io::File*> opened_ = nullptr;
 };
 
 }  // namespace evenkeel::commitlog

@@ -212,6 +212,10 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     if (message_format == amqp::batch_format) {
         ByteView rest = message;
         while (!rest.empty()) {
+            if (const auto inner = amqp::cut_usual_data(rest)) {
+                EK_TRY(add(*inner));
+                continue;
+            }
             EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
             if (section.kind == descriptor::message_annotations) {
                 bool ignored = false;
@@ -257,6 +261,11 @@ Result<> Incoming::add(ByteView message) {
     std::uint32_t seen = 0;
     ByteView rest = message;
     ByteView kept = message;
+    if (amqp::cut_usual_data(rest) && rest.empty()) {  // nothing but a body
+        events_.push_back({{}, message});
+        return {};
+    }
+    rest = message;
     while (!rest.empty()) {
         EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
         const std::uint32_t bit = 1u << (section.kind - descriptor::header);

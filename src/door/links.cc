@@ -281,13 +281,19 @@ void Outflow::take(commitlog::ReadStep step) {
 }
 
 void Outflow::read_ahead() {
-    if (read_bytes_ == read_bytes_min || reading_ || ahead_ || damage_) return;
+    if (!waited_ || read_bytes_ == read_bytes_min || reading_ || ahead_ || damage_) return;
     auto step = reader_->read(read_bytes_);
     // An error is met again, and told, when its turn comes.
     if (step.ok()) take(std::move(*step));
 }
 
+// From the page cache at once: another thread would cost more than the reading.
 void Outflow::perform(commitlog::ColdRead read) {
+    if (auto outcome = read.perform_cached()) {
+        waited_ = false;
+        return took(std::move(*outcome));
+    }
+    waited_ = true;
     reading_ = true;
     peer_.context_.reads.post([this, read = std::move(read), alive = std::weak_ptr<bool>(alive_),
                                &loop = peer_.context_.loop]() mutable {
@@ -302,13 +308,17 @@ void Outflow::performed(Result<commitlog::ReadOutcome> outcome) {
     reading_ = false;
     if (!reader_) return;
     if (outcome.ok()) {
-        reader_->advance(*outcome);
-        ahead_ = std::move(*outcome);
-        if (peer_.keeps_up()) read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
+        took(std::move(*outcome));
     } else if (outcome.error().code != ErrorCode::not_found) {
         return end(condition_of(outcome.error()));
     }
     pump();
+}
+
+void Outflow::took(commitlog::ReadOutcome outcome) {
+    reader_->advance(outcome);
+    ahead_ = std::move(outcome);
+    if (peer_.keeps_up()) read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
 }
 
 void Outflow::on_stall() {

@@ -111,6 +111,7 @@ private:
     void read_ahead();
     void take(commitlog::ReadStep step);
     void perform(commitlog::ColdRead read);
+    void took(commitlog::ReadOutcome outcome);
     void performed(Result<commitlog::ReadOutcome> outcome);
     void send(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric);
     void end(const amqp::Condition& why);
@@ -130,6 +131,7 @@ private:
     std::optional<commitlog::ReadOutcome> ahead_ = {};  // behind that
     std::size_t read_bytes_ = read_bytes_min;
     bool reading_ = false;  // a cold read is under way
+    bool waited_ = false;   // the last cold read had to wait for the disk
     bool at_end_ = false;   // waits for new events
     amqp::Buffer prefix_;
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);

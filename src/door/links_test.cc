@@ -1,5 +1,7 @@
 #include "door/links.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "door/door_fixture.h"
@@ -231,7 +233,8 @@ TEST(Outflow, of_a_client_that_does_not_read_does_not_slow_others) {
     EXPECT_LT(stuck->messages.size(), 100u);
 }
 
-TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
+// `cached`: whether the files are in memory on the way to each stop.
+void expect_order_through_stops(const std::array<bool, 3>& cached) {
     DoorFixture world;
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
@@ -243,7 +246,10 @@ TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
     // Far enough for the hub to read ahead, and again when it has given all of that back.
     Client& reader = world.client();
     const auto events = reader.receiver(reading, {.credit = 100'000});
-    for (const std::size_t stop : {std::size_t{20}, count / 2, count / 2 + 100}) {
+    const std::array<std::size_t, 3> stops{20, count / 2, count / 2 + 100};
+    for (std::size_t i = 0; i < stops.size(); ++i) {
+        const std::size_t stop = stops[i];
+        world.disk.set_cached(cached[i]);
         ASSERT_TRUE(reader.wait([&] { return events->messages.size() >= stop; }));
         reader.reads = false;
         reader.run_for(5s);
@@ -260,6 +266,19 @@ TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
                   static_cast<std::int64_t>(i));
         EXPECT_EQ(events->messages[i].text()[0], static_cast<char>('a' + i % 26));
     }
+}
+
+TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
+    expect_order_through_stops({false, false, false});
+}
+
+TEST(Outflow, goes_on_in_order_from_memory_too) {
+    expect_order_through_stops({true, true, true});
+}
+
+TEST(Outflow, goes_on_in_order_when_some_of_it_has_to_be_waited_for) {
+    expect_order_through_stops({true, false, true});
+    expect_order_through_stops({false, true, false});
 }
 
 }  // namespace

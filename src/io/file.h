@@ -29,6 +29,9 @@ public:
 
     // Reads at `position` until `buffer` is full or the file ends; returns how much it read.
     virtual Result<std::size_t> read(std::uint64_t position, ByteSpan buffer) = 0;
+    // The same as far as it is in memory already: never waits for a device. May read less than
+    // there is, and nothing where the system cannot tell or something is wrong.
+    virtual std::size_t read_cached(std::uint64_t /*position*/, ByteSpan /*buffer*/) { return 0; }
     // Writes all of `bytes` at `position`. After a failure any part of it may have been written.
     virtual Result<> write(std::uint64_t position, ByteView bytes) = 0;
     // Returns when the file's bytes and size are on stable storage. A failed sync is final for

@@ -124,6 +124,17 @@ TEST_P(FileContract, a_read_stops_at_the_end) {
     EXPECT_EQ(*file->read(0, {}), 0u);
 }
 
+TEST_P(FileContract, a_read_from_memory_gives_the_same_or_nothing) {
+    make("a", "hello");
+    const auto file = open("a", OpenMode::read);
+
+    std::byte buffer[10];
+    const std::size_t got = file->read_cached(1, buffer);
+    EXPECT_EQ(as_text(ByteView(buffer).first(got)), std::string_view("ello").substr(0, got));
+    EXPECT_EQ(file->read_cached(5, buffer), 0u);
+    EXPECT_EQ(file->read_cached(500, buffer), 0u);
+}
+
 TEST_P(FileContract, a_gap_before_a_write_reads_as_zeros) {
     const auto file = open("a", OpenMode::create);
 

@@ -75,6 +75,10 @@ public:
         EK_TRY(disk_.begin({OperationKind::read, path_, {}}));
         return disk_.node(node_).current.read(position, buffer);
     }
+    std::size_t read_cached(std::uint64_t position, ByteSpan buffer) override {
+        const auto got = disk_.cached_ ? read(position, buffer) : std::size_t{0};
+        return got.ok() ? *got : 0;
+    }
     Result<> write(std::uint64_t position, ByteView bytes) override {
         EK_TRY(check_writable(OperationKind::write));
         return disk_.write(node_, path_, position, bytes);
@@ -247,9 +251,7 @@ Result<> Disk::sync_directory(const std::string& path) {
     name_changes_.assign(std::make_move_iterator(rest.rbegin()),
                          std::make_move_iterator(rest.rend()));
     if (chosen.empty()) return {};
-    for (auto change = chosen.rbegin(); change != chosen.rend(); ++change) {
-        apply_to_durable(*change);
-    }
+    std::for_each(chosen.rbegin(), chosen.rend(), [this](const auto& c) { apply_to_durable(c); });
     collect();
     return {};
 }
@@ -266,9 +268,8 @@ Result<std::unique_ptr<FileLock>> Disk::lock(const std::string& path) {
         return failure(OperationKind::open, path, ErrorCode::unavailable, "it is a folder");
     }
     if (locked_.count(place.node)) {
-        return Error{ErrorCode::conflict, "lock " + path +
-                                              ": held by another user of this simulated disk; "
-                                              "stop it first, or use another folder"};
+        return Error{ErrorCode::conflict,
+                     "lock " + path + ": another user of this disk holds it; stop it first"};
     }
     return std::unique_ptr<FileLock>(std::make_unique<HeldLock>(*this, place.node));
 }

@@ -135,6 +135,9 @@ public:
     // How many calls failed by a rule.
     std::uint64_t faults() const { return faults_; }
 
+    // Whether all that is read again comes from memory; it does not unless told.
+    void set_cached(bool cached) { cached_ = cached; }
+
     // A write that does not fit is written as far as it does, then fails with overloaded.
     void set_capacity_bytes(std::uint64_t capacity_bytes) { capacity_bytes_ = capacity_bytes; }
 
@@ -184,6 +187,7 @@ private:
     std::vector<NameChange> name_changes_;  // pending, oldest first
     std::uint64_t next_node_;
     std::uint64_t changes_ = 0;  // numbers all changes of bytes and names in one order
+    bool cached_ = false;
     std::uint64_t capacity_bytes_;
 
     std::map<NodeId, std::uint64_t> open_;  // how many handles a file has

@@ -11,6 +11,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/check.h"
@@ -89,6 +90,14 @@ public:
             done += static_cast<std::size_t>(got);
         }
         return done;
+    }
+
+    std::size_t read_cached(std::uint64_t position, ByteSpan buffer) override {
+        const iovec to{buffer.data(), buffer.size()};
+        const ssize_t got = uninterrupted([&] {
+            return ::preadv2(descriptor_.get(), &to, 1, static_cast<off_t>(position), RWF_NOWAIT);
+        });
+        return got < 0 ? 0 : static_cast<std::size_t>(got);
     }
 
     Result<> write(std::uint64_t position, ByteView bytes) override {
