@@ -114,13 +114,18 @@ ExitCode explain(CLI::App& app, const CLI::ParseError& error) {
         return ExitCode::done;
     }
     const CLI::App* at = innermost(&app);
+    std::string what = error.what();
     std::string hint = command_of(at) + " --help";
     if (const auto extras = at->remaining(); !extras.empty()) {
+        const bool is_command = !extras.front().starts_with('-');
+        if (is_command && at->get_require_subcommand_min() > 0) {
+            what = fmt::format("'{}' is no command of {}", extras.front(), command_of(at));
+        }
         if (const auto word = suggestion(at, extras.front()); !word.empty()) {
             hint = fmt::format("{} (did you mean {}?)", hint, word);
         }
     }
-    return wrong_usage(error.what(), hint);
+    return wrong_usage(what, hint);
 }
 
 const CLI::Validator a_duration(
@@ -425,8 +430,15 @@ ExitCode run(int count, char** arguments) {
     if (count > 1 && std::string_view(arguments[1]) == "__complete") {
         return print_candidates(app, {arguments + 2, arguments + count});
     }
+    std::vector<char*> words(arguments, arguments + count);
+    std::string help = "--help";
+    if (count > 1 &&
+        std::string_view(arguments[1]) == "help") {  // 'help hub ls' is 'hub ls --help'
+        words.erase(words.begin() + 1);
+        words.push_back(help.data());
+    }
     try {
-        app.parse(count, arguments);
+        app.parse(static_cast<int>(words.size()), words.data());
     } catch (const CLI::ParseError& error) {
         return explain(app, error);
     }

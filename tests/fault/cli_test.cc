@@ -39,6 +39,8 @@ TEST(CommandLine, helps_with_examples_for_each_command) {
     for (const auto& arguments : {std::vector<std::string>{"--help"},
                                   {"demo", "--help"},
                                   {"bench", "--help"},
+                                  {"help"},
+                                  {"help", "bench", "log"},
                                   {"bench", "log", "--help"}}) {
         const auto outcome = evenkeel(arguments);
 
@@ -57,6 +59,9 @@ TEST(CommandLine, ends_with_2_and_a_hint_when_it_is_used_wrongly) {
     for (const auto& [arguments, expected] : {
              Case{{}, "--help"},
              Case{{"dmo"}, "did you mean demo?"},
+             Case{{"dmo"}, "'dmo' is no command of evenkeel\n"},
+             Case{{"hub", "lss"}, "'lss' is no command of evenkeel hub\n"},
+             Case{{"hub", "--lss"}, "A subcommand is required"},
              Case{{"demo", "--partition", "3"}, "did you mean --partitions?"},
              Case{{"demo", "--for", "10"}, "'10' is not a time"},
              Case{{"demo", "--for", "-3s"}, "is not a time"},
