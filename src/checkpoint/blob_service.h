@@ -30,6 +30,7 @@ struct BlobOptions {
     Duration pause_min = std::chrono::milliseconds(100);
     Duration pause_max = std::chrono::seconds(2);
     std::size_t page_items = 5000;  // of a list
+    bool may_create = true;         // the container, where the address says so
 };
 
 struct BlobAnswer {

@@ -83,6 +83,7 @@ Result<std::unique_ptr<BlobStore>> BlobStore::open(std::string_view address, con
     const auto probe = blob_list_request(BlobNames(group).prefix(), 1, "");
     auto answer = service->ask_now(probe);
     if (!answer.ok() && answer.error().code == ErrorCode::not_found && creates) {
+        if (!options.may_create) return std::unique_ptr<BlobStore>();
         // Somebody else may be doing the same.
         EK_TRY(service->ask_now({.method = "PUT", .query = {{"restype", "container"}}}));
         answer = service->ask_now(probe);

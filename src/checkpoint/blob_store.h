@@ -24,7 +24,8 @@ namespace evenkeel::checkpoint {
 
 class BlobStore final : public Store {
 public:
-    // Blocks: asks for the container, and creates it if it may. The loop outlives the store.
+    // Blocks: asks for the container, and creates it if it may. The loop outlives the store. None
+    // if the address says to create it, and the options forbid it.
     static Result<std::unique_ptr<BlobStore>> open(std::string_view address, const GroupName& group,
                                                    io::Loop& loop, const BlobOptions& options = {});
     ~BlobStore() override;

@@ -34,7 +34,8 @@ MemoryServer& memory_server(const std::string& name) {
 }  // namespace
 
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName& group,
-                                          io::Loop& loop) {
+                                          io::Loop& loop, const OpenOptions& options) {
+    const bool may_create = options.may_create;
     const std::size_t colon = url.find(':');
     const std::string_view scheme = url.substr(0, colon == url.npos ? 0 : colon);
     const std::string rest(url.substr(colon == url.npos ? 0 : colon + 1));
@@ -42,19 +43,21 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName&
         return std::unique_ptr<Store>(new MemoryStore(loop, memory_server(rest), group));
     }
     if (scheme == "sqlite") {
-        EK_TRY_ASSIGN(auto store, SqliteStore::open(rest, group, loop));
+        EK_TRY_ASSIGN(auto store, SqliteStore::open(rest, group, loop, {.may_create = may_create}));
         return std::unique_ptr<Store>(std::move(store));
     }
     if (scheme == "postgresql" || scheme == "postgres") {
-        EK_TRY_ASSIGN(auto store, PostgresStore::open(std::string(url), group, loop));
+        EK_TRY_ASSIGN(auto store, PostgresStore::open(std::string(url), group, loop,
+                                                      {.may_create = may_create}));
         return std::unique_ptr<Store>(std::move(store));
     }
     if (scheme == "redis" || scheme == "rediss") {
-        EK_TRY_ASSIGN(auto store, RedisStore::open(std::string(url), group, loop));
+        EK_TRY_ASSIGN(auto store,
+                      RedisStore::open(std::string(url), group, loop, {.may_create = may_create}));
         return std::unique_ptr<Store>(std::move(store));
     }
     if (scheme == "azblob") {
-        EK_TRY_ASSIGN(auto store, BlobStore::open(rest, group, loop));
+        EK_TRY_ASSIGN(auto store, BlobStore::open(rest, group, loop, {.may_create = may_create}));
         return std::unique_ptr<Store>(std::move(store));
     }
     // Only the scheme is shown: behind it there may be a password.

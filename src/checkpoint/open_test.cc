@@ -1,5 +1,7 @@
 #include "checkpoint/open.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 #include "io/system/loop.h"
@@ -51,6 +53,28 @@ TEST(OpenStore, sqlite_opens_the_file_behind_the_colon) {
     const auto store = open_store("sqlite:" + directory.path() + "/a.db", group, loop);
     ASSERT_TRUE(store) << to_string(store.error());
     EXPECT_NE((*store)->transactions(), nullptr);
+}
+
+TEST(OpenStore, sqlite_that_may_not_create_leaves_what_is_there_as_it_is) {
+    const test::TemporaryDirectory directory;
+    const std::string file = directory.path() + "/a.db", url = "sqlite:" + file;
+    io::system::LoopThread loop("client");
+    const OpenOptions looking{.may_create = false};
+
+    const auto without_file = open_store(url, group, loop, looking);
+    const bool is_made = ::access(file.c_str(), F_OK) == 0;
+    ASSERT_TRUE(open_store(url, {"localhost", "homes", "other"}, loop));
+    const auto without_group = open_store(url, group, loop, looking);
+    const auto still_without_group = open_store(url, group, loop, looking);
+    ASSERT_TRUE(open_store(url, group, loop));
+    const auto with_all = open_store(url, group, loop, looking);
+
+    ASSERT_TRUE(without_file) << to_string(without_file.error());
+    EXPECT_EQ(*without_file, nullptr);
+    EXPECT_FALSE(is_made);
+    EXPECT_EQ(*without_group, nullptr);
+    EXPECT_EQ(*still_without_group, nullptr);
+    EXPECT_NE(*with_all, nullptr);
 }
 
 }  // namespace

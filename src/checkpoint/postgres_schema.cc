@@ -333,6 +333,11 @@ Result<> migrate(PostgresConnection& connection, Instant deadline) {
 
 }  // namespace
 
+Result<bool> has_postgres_schema(PostgresConnection& connection, Instant deadline) {
+    EK_TRY_ASSIGN(const int version, stored_version(connection, deadline));
+    return version > 0;
+}
+
 Result<> prepare_postgres_schema(PostgresConnection& connection, const PostgresAddress& address,
                                  Instant deadline) {
     EK_TRY_ASSIGN(int version, stored_version(connection, deadline));

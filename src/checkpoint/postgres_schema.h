@@ -16,4 +16,7 @@ inline constexpr int postgres_schema_version = 1;
 Result<> prepare_postgres_schema(PostgresConnection& connection, const PostgresAddress& address,
                                  Instant deadline);
 
+// Whether anything of it is there. Blocks.
+Result<bool> has_postgres_schema(PostgresConnection& connection, Instant deadline);
+
 }  // namespace evenkeel::checkpoint

@@ -59,8 +59,12 @@ Result<std::unique_ptr<PostgresStore>> PostgresStore::open(const std::string& ur
                                                            const GroupName& group, io::Loop& loop,
                                                            const PostgresOptions& options) {
     EK_TRY_ASSIGN(const PostgresAddress address, PostgresAddress::parse(url));
-    EK_TRY_ASSIGN(auto worker,
-                  PostgresWorker::open({address, group, options.wait_max}, loop.clock()));
+    const PostgresWorker::Options wanted{address, group, options.wait_max};
+    if (!options.may_create) {
+        EK_TRY_ASSIGN(const bool is_there, PostgresWorker::is_there(wanted, loop.clock()));
+        if (!is_there) return std::unique_ptr<PostgresStore>();
+    }
+    EK_TRY_ASSIGN(auto worker, PostgresWorker::open(wanted, loop.clock()));
     return std::unique_ptr<PostgresStore>(new PostgresStore(
         std::make_unique<State>(loop, options, std::move(worker), address, group)));
 }

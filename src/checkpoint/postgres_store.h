@@ -26,12 +26,14 @@ namespace evenkeel::checkpoint {
 struct PostgresOptions {
     Duration wait_max = std::chrono::seconds(3);
     Duration watch_period = std::chrono::milliseconds(20);
+    bool may_create = true;
 };
 
 class PostgresStore final : public Store {
 public:
     // Blocks. `url` as libpq reads it: "postgresql://user:password@host:port/database?options".
-    // Makes the schema where there is none. The loop outlives the store.
+    // Makes the schema where there is none. The loop outlives the store. None, and nothing was
+    // written, if it may not create what is missing.
     static Result<std::unique_ptr<PostgresStore>> open(const std::string& url,
                                                        const GroupName& group, io::Loop& loop,
                                                        const PostgresOptions& options = {});

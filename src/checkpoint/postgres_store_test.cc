@@ -161,5 +161,28 @@ TEST_F(PostgresRefusal, a_damaged_schema_is_named_when_it_is_used) {
     io::system::run_and_wait(loop, [&] { opened->reset(); });
 }
 
+struct PostgresLooking : WithPostgres {};
+
+TEST_F(PostgresLooking, writes_nothing_and_finds_only_a_group_that_is_there) {
+    io::system::LoopThread loop("client");
+    const OpenOptions looking{.may_create = false};
+
+    const auto before = open_store(server->url(), group, loop, looking);
+    const bool is_empty = server->run("CREATE SCHEMA evenkeel; DROP SCHEMA evenkeel");
+    ASSERT_TRUE(open_store(server->url(), group, loop));
+    const auto after = open_store(server->url(), group, loop, looking);
+    const GroupName missing{"localhost", "homes", "other"};
+    const auto other = open_store(server->url(), missing, loop, looking);
+    const auto still = open_store(server->url(), missing, loop, looking);
+
+    ASSERT_TRUE(before) << to_string(before.error());
+    EXPECT_EQ(*before, nullptr);
+    EXPECT_TRUE(is_empty);
+    ASSERT_TRUE(after) << to_string(after.error());
+    EXPECT_NE(*after, nullptr);
+    EXPECT_EQ(*other, nullptr);
+    EXPECT_EQ(*still, nullptr) << "the first look made it";
+}
+
 }  // namespace
 }  // namespace evenkeel::checkpoint

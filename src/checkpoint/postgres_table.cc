@@ -76,6 +76,14 @@ PostgresCommand find_group(const GroupName& group) {
              to_postgres_text(name.group)}};
 }
 
+PostgresCommand look_for_group(const GroupName& group) {
+    PostgresCommand command = find_group(group);
+    command.sql =
+        "SELECT id FROM evenkeel.consumer_group"
+        " WHERE (hub_namespace, event_hub, name) = ($1, $2, $3)";
+    return command;
+}
+
 std::string channel(std::int64_t group) {
     return fmt::format("evenkeel_group_{}", group);
 }

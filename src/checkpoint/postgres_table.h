@@ -17,6 +17,8 @@ namespace evenkeel::checkpoint::postgres {
 
 // A group's id in the database, made if it has none.
 PostgresCommand find_group(const GroupName& group);
+// Without making it.
+PostgresCommand look_for_group(const GroupName& group);
 // "evenkeel_group_7": where changes of members and ownerships are told.
 std::string channel(std::int64_t group);
 

@@ -57,6 +57,19 @@ Result<std::unique_ptr<PostgresWorker>> PostgresWorker::open(Options options, co
     return worker;
 }
 
+Result<bool> PostgresWorker::is_there(const Options& options, const Clock& clock) {
+    const Instant deadline = clock.now() + options.wait_max;
+    const std::atomic<bool> stopped = false;
+    EK_TRY_ASSIGN(
+        const auto connection,
+        PostgresConnection::connect(options.address, {clock, stopped, options.wait_max}, deadline));
+    EK_TRY_ASSIGN(const bool is_ours, has_postgres_schema(*connection, deadline));
+    if (!is_ours) return false;
+    EK_TRY_ASSIGN(const PostgresRows found,
+                  connection->run(postgres::look_for_group(options.group), deadline));
+    return found.size() > 0;
+}
+
 Result<> PostgresWorker::connect(Instant deadline) {
     EK_TRY_ASSIGN(auto connection,
                   PostgresConnection::connect(options_.address,

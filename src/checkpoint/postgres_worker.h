@@ -74,6 +74,9 @@ public:
     // Blocks. `clock` outlives it.
     static Result<std::unique_ptr<PostgresWorker>> open(Options options, const Clock& clock);
 
+    // Whether open() would have nothing to create. Blocks, and writes nothing.
+    static Result<bool> is_there(const Options& options, const Clock& clock);
+
     // Every call has its answer after this, and success is durable.
     void run(std::vector<std::unique_ptr<PostgresCall>>& calls);
     // Whether others have changed members or ownerships, or may have while we were not connected.

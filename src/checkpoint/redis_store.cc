@@ -44,6 +44,12 @@ struct RedisStore::State {
           client(thread, network, std::move(options), [this] { tell(); }) {}
     ~State() { thread.stop(); }
 
+    // Blocks until it is connected.
+    Result<> start();
+    // Whether opening would have nothing to create. Blocks, and writes nothing.
+    static Result<bool> is_there(io::Loop& loop, RedisClient::Options options,
+                                 const std::string& prefix);
+
     // `read` is Result<T>(const Replies&), without errors in them.
     template <typename T, typename Read>
     void submit(std::vector<RedisCommand> commands, Answer<T> done, Read read);
@@ -160,13 +166,35 @@ Result<std::unique_ptr<RedisStore>> RedisStore::open(const std::string& url, con
                                 .channel = prefix + "changes",
                                 .name = secure_hex(12),
                                 .tls = std::move(tls)};
+    if (!options.may_create) {
+        EK_TRY_ASSIGN(const bool is_there, State::is_there(loop, wanted, prefix));
+        if (!is_there) return std::unique_ptr<RedisStore>();
+    }
     auto state = std::make_unique<State>(loop, std::move(wanted), prefix);
-    Promise<Result<>> connected;
-    state->thread.start();
-    state->thread.post(
-        [&] { state->client.start([&](Result<> result) { connected.set(std::move(result)); }); });
-    EK_TRY(connected.wait());
+    EK_TRY(state->start());
     return std::unique_ptr<RedisStore>(new RedisStore(std::move(state)));
+}
+
+Result<> RedisStore::State::start() {
+    Promise<Result<>> connected;
+    thread.start();
+    thread.post([&] { client.start([&](Result<> result) { connected.set(std::move(result)); }); });
+    return connected.wait();
+}
+
+Result<bool> RedisStore::State::is_there(io::Loop& loop, RedisClient::Options options,
+                                         const std::string& prefix) {
+    RedisCommand exists{.words = {"EXISTS", std::exchange(options.format_key, {})}};
+    State state(loop, std::move(options), prefix);
+    EK_TRY(state.start());
+    Promise<Result<Replies>> replied;
+    state.thread.post([&] {
+        state.client.send({std::move(exists)},
+                          [&](Result<Replies> replies) { replied.set(std::move(replies)); });
+    });
+    EK_TRY_ASSIGN(const Replies replies, replied.wait());
+    if (replies.at(0).is_error()) return redis_error(state.shown, replies[0].text);
+    return replies[0].integer > 0;
 }
 
 RedisStore::RedisStore(std::unique_ptr<State> state) : state_(std::move(state)) {}

@@ -25,12 +25,13 @@ namespace evenkeel::checkpoint {
 
 struct RedisOptions {
     Duration wait_max = std::chrono::seconds(3);
+    bool may_create = true;
 };
 
 class RedisStore final : public Store {
 public:
     // Blocks. `url`: "redis://user:password@host:port/database", "rediss://" for TLS. The loop
-    // outlives the store.
+    // outlives the store. None, and nothing was written, if it may not create what is missing.
     static Result<std::unique_ptr<RedisStore>> open(const std::string& url, const GroupName& group,
                                                     io::Loop& loop,
                                                     const RedisOptions& options = {});

@@ -167,5 +167,25 @@ TEST_F(RedisRefusal, another_format_and_damaged_entries_are_named) {
     EXPECT_EQ(wrong.error().code, ErrorCode::unsupported) << wrong.error().detail;
 }
 
+struct RedisLooking : WithRedis {};
+
+TEST_F(RedisLooking, writes_nothing_and_finds_only_a_group_that_is_there) {
+    io::system::LoopThread loop("client");
+    const OpenOptions looking{.may_create = false};
+
+    const auto before = open_store(server->url(), group, loop, looking);
+    const std::string keys = server->answer({"DBSIZE"});
+    ASSERT_TRUE(open_store(server->url(), group, loop));
+    const auto after = open_store(server->url(), group, loop, looking);
+    const auto other = open_store(server->url(), {"localhost", "homes", "other"}, loop, looking);
+
+    ASSERT_TRUE(before) << to_string(before.error());
+    EXPECT_EQ(*before, nullptr);
+    EXPECT_EQ(keys, "0\n");
+    ASSERT_TRUE(after) << to_string(after.error());
+    EXPECT_NE(*after, nullptr);
+    EXPECT_EQ(*other, nullptr);
+}
+
 }  // namespace
 }  // namespace evenkeel::checkpoint

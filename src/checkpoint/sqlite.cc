@@ -19,6 +19,21 @@ constexpr Duration turn_max = std::chrono::milliseconds(250);
 
 Result<std::unique_ptr<Database>> Database::open(const std::string& file, const Clock& clock,
                                                  Instant deadline) {
+    EK_TRY_ASSIGN(auto database, connect(file, clock, deadline, SQLITE_OPEN_CREATE));
+    EK_TRY(database->configure());
+    return database;
+}
+
+Result<std::unique_ptr<Database>> Database::look(const std::string& file, const Clock& clock,
+                                                 Instant deadline) {
+    auto database = connect(file, clock, deadline, 0);
+    const bool is_missing = !database.ok() && database.error().code == ErrorCode::not_found;
+    if (is_missing) return std::unique_ptr<Database>();
+    return database;
+}
+
+Result<std::unique_ptr<Database>> Database::connect(const std::string& file, const Clock& clock,
+                                                    Instant deadline, int more_flags) {
     if (file.empty()) {
         return Error{ErrorCode::invalid_argument, "a checkpoint store needs a file: sqlite:FILE"};
     }
@@ -27,13 +42,12 @@ Result<std::unique_ptr<Database>> Database::open(const std::string& file, const 
     // A path that begins with ':' or "file:" would mean something else to SQLite.
     const std::string path = file[0] == '/' ? file : "./" + file;
     const int flags =
-        SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE;
+        SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE | more_flags;
     const int code = sqlite3_open_v2(path.c_str(), &database->database_, flags, nullptr);
     EK_CHECK(database->database_ != nullptr, "no memory for a database");
     if (code != SQLITE_OK) return database->error(code);
     sqlite3_busy_handler(database->database_, &on_busy, database.get());
     sqlite3_set_authorizer(database->database_, &on_authorize, database.get());
-    EK_TRY(database->configure());
     return database;
 }
 

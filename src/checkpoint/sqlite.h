@@ -33,6 +33,9 @@ public:
     // stable storage before it returns. `clock` outlives it.
     static Result<std::unique_ptr<Database>> open(const std::string& file, const Clock& clock,
                                                   Instant deadline);
+    // As it is, without a write; none if there is no such file.
+    static Result<std::unique_ptr<Database>> look(const std::string& file, const Clock& clock,
+                                                  Instant deadline);
     ~Database();
     Database(const Database&) = delete;
     Database& operator=(const Database&) = delete;
@@ -71,6 +74,8 @@ private:
     static int on_busy(void* self, int tries);
     static int on_authorize(void* self, int action, const char*, const char*, const char*,
                             const char*);
+    static Result<std::unique_ptr<Database>> connect(const std::string& file, const Clock& clock,
+                                                     Instant deadline, int more_flags);
     Result<> configure();
     // Waits a moment for a lock; false once there is no more time for it.
     bool pause();

@@ -114,6 +114,11 @@ Result<std::int64_t> stored_schema(Database& database) {
 
 }  // namespace
 
+Result<bool> has_schema(Database& database) {
+    EK_TRY_ASSIGN(const std::int64_t present, stored_schema(database));
+    return present > 0;
+}
+
 Result<> bring_schema(Database& database) {
     EK_TRY_ASSIGN(const std::int64_t present, stored_schema(database));
     if (present == schema_version) return {};

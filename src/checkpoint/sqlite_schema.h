@@ -9,5 +9,6 @@ namespace evenkeel::checkpoint {
 
 // Everything is there or nothing. `unsupported` if a newer program made the file.
 Result<> bring_schema(Database& database);
+Result<bool> has_schema(Database& database);
 
 }  // namespace evenkeel::checkpoint

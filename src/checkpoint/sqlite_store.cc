@@ -51,8 +51,14 @@ struct SqliteStore::State {
 Result<std::unique_ptr<SqliteStore>> SqliteStore::open(const std::string& file,
                                                        const GroupName& group, io::Loop& loop,
                                                        const SqliteOptions& options) {
-    EK_TRY_ASSIGN(auto worker, SqliteWorker::open(file, group, loop.clock(),
-                                                  loop.clock().now() + options.wait_max));
+    const Instant deadline = loop.clock().now() + options.wait_max;
+    if (!options.may_create) {
+        EK_TRY_ASSIGN(const auto database, Database::look(file, loop.clock(), deadline));
+        if (!database) return std::unique_ptr<SqliteStore>();
+        EK_TRY_ASSIGN(const bool is_there, SqliteTable::is_there(*database, group));
+        if (!is_there) return std::unique_ptr<SqliteStore>();
+    }
+    EK_TRY_ASSIGN(auto worker, SqliteWorker::open(file, group, loop.clock(), deadline));
     return std::unique_ptr<SqliteStore>(
         new SqliteStore(std::make_unique<State>(loop, options, std::move(worker), file, group)));
 }

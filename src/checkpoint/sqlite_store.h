@@ -26,11 +26,13 @@ namespace evenkeel::checkpoint {
 struct SqliteOptions {
     Duration wait_max = std::chrono::seconds(3);
     Duration watch_period = std::chrono::milliseconds(50);
+    bool may_create = true;
 };
 
 class SqliteStore final : public Store {
 public:
-    // Blocks. Opens or creates the file; its folder must exist. The loop outlives the store.
+    // Blocks. Opens or creates the file; its folder must exist. The loop outlives the store. None,
+    // and nothing was written, if it may not create what is missing.
     static Result<std::unique_ptr<SqliteStore>> open(const std::string& file,
                                                      const GroupName& group, io::Loop& loop,
                                                      const SqliteOptions& options = {});

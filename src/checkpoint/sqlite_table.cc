@@ -52,27 +52,33 @@ void bind_checkpoint(Query& query, const Checkpoint& checkpoint, Moment at) {
         .bind(at.wall.milliseconds);
 }
 
+Result<std::optional<std::int64_t>> group_id(Database& database, const GroupName& name) {
+    Query query = database.query(
+        "SELECT id FROM evenkeel_group WHERE hub_namespace = ? AND event_hub = ? AND name = ?");
+    query.bind(name.hub_namespace).bind(name.event_hub).bind(name.group);
+    EK_TRY_ASSIGN(const bool found, query.next());
+    return found ? std::optional(query.integer(0)) : std::nullopt;
+}
+
 }  // namespace
+
+Result<bool> SqliteTable::is_there(Database& database, const GroupName& group) {
+    EK_TRY_ASSIGN(const bool is_ours, has_schema(database));
+    if (!is_ours) return false;
+    EK_TRY_ASSIGN(const auto found, group_id(database, lower_cased(group)));
+    return found.has_value();
+}
 
 Result<SqliteTable> SqliteTable::open(Database& database, const GroupName& group) {
     EK_TRY(bring_schema(database));
     const GroupName name = lower_cased(group);
-    const auto bind = [&](Query& query) {
-        query.bind(name.hub_namespace).bind(name.event_hub).bind(name.group);
-    };
     for (;;) {
-        {
-            Query query = database.query(
-                "SELECT id FROM evenkeel_group"
-                " WHERE hub_namespace = ? AND event_hub = ? AND name = ?");
-            bind(query);
-            EK_TRY_ASSIGN(const bool found, query.next());
-            if (found) return SqliteTable(database, query.integer(0));
-        }
+        EK_TRY_ASSIGN(const auto found, group_id(database, name));
+        if (found) return SqliteTable(database, *found);
         Query query = database.query(
             "INSERT INTO evenkeel_group (hub_namespace, event_hub, name) VALUES (?, ?, ?)"
             " ON CONFLICT DO NOTHING");
-        bind(query);
+        query.bind(name.hub_namespace).bind(name.event_hub).bind(name.group);
         EK_TRY(query.run());
     }
 }

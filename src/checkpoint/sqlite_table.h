@@ -23,6 +23,8 @@ class SqliteTable {
 public:
     // Creates what is missing. `unsupported` if a newer program made the file.
     static Result<SqliteTable> open(Database& database, const GroupName& group);
+    // Whether open() would have nothing to create. Writes nothing.
+    static Result<bool> is_there(Database& database, const GroupName& group);
 
     Result<std::vector<Member>> members(Moment at);
     Result<std::vector<Ownership>> ownerships(Moment at);

@@ -159,7 +159,8 @@ ExitCode checkpoint_copy(const CheckpointOptions& options) {
     auto group = group_of(options);
     if (!group.ok()) return fail("cannot copy", group.error());
     if (!options.to_group.empty()) group->group = options.to_group;
-    auto to = open_group(options.to_store.empty() ? options.store : options.to_store, *group);
+    auto to = open_group(options.to_store.empty() ? options.store : options.to_store, *group,
+                         {.may_create = !options.is_dry_run});
     if (!to.ok()) return fail("cannot copy", to.error());
     std::vector<CheckpointMove> moves;
     for (const auto& [partition, row] : from->rows) {

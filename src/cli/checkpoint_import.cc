@@ -14,7 +14,6 @@ namespace evenkeel::cli {
 namespace {
 
 using checkpoint::Checkpoint;
-using checkpoint::GroupName;
 using checkpoint::LegacyCheckpoints;
 using checkpoint::LegacyEntry;
 using checkpoint::LegacyLayout;
@@ -73,35 +72,6 @@ std::optional<LegacyLayout> layout_of(const std::string& name) {
         if (name == to_string(layout)) return layout;
     }
     return std::nullopt;  // found out
-}
-
-// Without the wish to create a container.
-std::string not_creating(std::string url) {
-    constexpr std::string_view wish = "create=true";
-    std::string lower = url;
-    std::transform(lower.begin(), lower.end(), lower.begin(),
-                   [](char c) { return c >= 'A' && c <= 'Z' ? static_cast<char>(c + 32) : c; });
-    const std::size_t at = lower.find(wish);
-    if (at == lower.npos || !url.starts_with("azblob:")) return url;
-    const bool has_mark = at > 0 && (url[at - 1] == ';' || url[at - 1] == '&');
-    return url.erase(at - (has_mark ? 1 : 0), wish.size() + (has_mark ? 1 : 0));
-}
-
-// The store to write to, which may be made; but a dry run makes none.
-Result<OpenedGroup> open_target(const CheckpointOptions& options, const GroupName& group) {
-    if (!options.is_dry_run) return open_group(options.store, group);
-    constexpr std::string_view sqlite = "sqlite:";
-    if (options.store.starts_with(sqlite)) {
-        io::system::SystemFiles files;
-        const auto file = files.open(options.store.substr(sqlite.size()), io::OpenMode::read);
-        if (!file.ok() && file.error().code == ErrorCode::not_found) return OpenedGroup{};
-    }
-    const std::string url = not_creating(options.store);
-    auto opened = open_group(url, group);
-    if (!opened.ok() && opened.error().code == ErrorCode::not_found && url != options.store) {
-        return OpenedGroup{};
-    }
-    return opened;
 }
 
 // Says all that is wrong with the records; false if something is.
@@ -165,7 +135,7 @@ ExitCode import_legacy(const CheckpointOptions& options) {
         }
         fmt::print(stderr, "warning: {}\n", what);
     }
-    auto opened = open_target(options, *group);
+    auto opened = open_group(options.store, *group, {.may_create = !options.is_dry_run});
     if (!opened.ok()) return fail("cannot import", opened.error());
     std::vector<CheckpointMove> moves;
     for (const LegacyEntry& entry : found->entries) {

@@ -69,9 +69,11 @@ Result<GroupName> group_of(const CheckpointOptions& options) {
     return GroupName{host, options.event_hub, options.group};
 }
 
-Result<OpenedGroup> open_group(const std::string& url, const GroupName& group) {
+Result<OpenedGroup> open_group(const std::string& url, const GroupName& group,
+                               const checkpoint::OpenOptions& options) {
     OpenedGroup opened;
-    EK_TRY_ASSIGN(opened.store, StoreSession::open(url, group));
+    EK_TRY_ASSIGN(opened.store, StoreSession::open(url, group, options));
+    if (!opened.store) return opened;
     StoreSession& store = *opened.store;
     EK_TRY_ASSIGN(const auto checkpoints,
                   store.ask<std::vector<Checkpoint>>(
@@ -100,7 +102,7 @@ Result<OpenedGroup> open_group(const CheckpointOptions& options) {
         io::system::SystemFiles files;
         EK_TRY(files.open(options.store.substr(sqlite.size()), io::OpenMode::read));
     }
-    return open_group(options.store, group);
+    return open_group(options.store, group, {.may_create = !options.is_dry_run});
 }
 
 ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& moves,

@@ -29,7 +29,8 @@ struct OpenedGroup {
 };
 
 Result<checkpoint::GroupName> group_of(const CheckpointOptions& options);
-Result<OpenedGroup> open_group(const std::string& url, const checkpoint::GroupName& group);
+Result<OpenedGroup> open_group(const std::string& url, const checkpoint::GroupName& group,
+                               const checkpoint::OpenOptions& options);
 // The one in --store; `not_found` if it names a file that is not there.
 Result<OpenedGroup> open_group(const CheckpointOptions& options);
 

@@ -2,14 +2,14 @@
 
 #include <chrono>
 
-#include "checkpoint/open.h"
-
 namespace evenkeel::cli {
 
 Result<std::unique_ptr<StoreSession>> StoreSession::open(const std::string& url,
-                                                         const checkpoint::GroupName& group) {
+                                                         const checkpoint::GroupName& group,
+                                                         const checkpoint::OpenOptions& options) {
     std::unique_ptr<StoreSession> session(new StoreSession());
-    EK_TRY_ASSIGN(session->store_, checkpoint::open_store(url, group, session->loop_));
+    EK_TRY_ASSIGN(session->store_, checkpoint::open_store(url, group, session->loop_, options));
+    if (!session->store_) return std::unique_ptr<StoreSession>();
     session->loop_.start();
     return session;
 }

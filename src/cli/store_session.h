@@ -7,6 +7,7 @@
 
 #include "base/promise.h"
 #include "base/result.h"
+#include "checkpoint/open.h"
 #include "checkpoint/store.h"
 #include "io/system/loop.h"
 
@@ -14,8 +15,10 @@ namespace evenkeel::cli {
 
 class StoreSession {
 public:
+    // None as open_store() says.
     static Result<std::unique_ptr<StoreSession>> open(const std::string& url,
-                                                      const checkpoint::GroupName& group);
+                                                      const checkpoint::GroupName& group,
+                                                      const checkpoint::OpenOptions& options = {});
     ~StoreSession();
     StoreSession(const StoreSession&) = delete;
     StoreSession& operator=(const StoreSession&) = delete;

@@ -147,6 +147,23 @@ TEST_P(BlobCommand, import_names_groups_that_differ_only_by_case) {
     EXPECT_EQ(positions(), "0:43:900 1:44:901");
 }
 
+TEST_P(BlobCommand, makes_no_container_by_a_dry_run_and_tells_if_it_would_not_be_made) {
+    put(lower_group + "checkpoint/0", {{"offset", "700"}, {"sequencenumber", "41"}});
+    const std::string missing =
+        container().substr(0, container().find("Container=")) + "Container=" + new_container();
+    const auto import_to = [&](const std::string& to) {
+        return run("import", {"--dry-run", "--from", container(), "--to", to});
+    };
+
+    const auto would_be_made = import_to(missing + ";Create=true");
+    const auto would_fail = import_to(missing);
+
+    EXPECT_EQ(would_be_made.exit_code, 0) << would_be_made.errors;
+    EXPECT_TRUE(has(would_be_made.output, "partition 0: -1 -> 41")) << would_be_made.output;
+    EXPECT_NE(would_fail.exit_code, 0) << "the first one made it";
+    EXPECT_TRUE(has(would_fail.errors, "Create=true")) << would_fail.errors;
+}
+
 TEST_P(BlobCommand, import_leaves_processors_at_work_alone) {
     put(lower_group + "checkpoint/0", {{"offset", "700"}, {"sequencenumber", "41"}});
     put(lower_group + "ownership/0", {{"ownerid", "worker-7"}});

@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fault/process.h"
+#include "support/postgres_server.h"
 #include "support/redis_server.h"
 #include "support/temporary_directory.h"
 
@@ -79,6 +80,27 @@ TEST_F(RedisImport, takes_what_the_jedis_store_has) {
     EXPECT_TRUE(has(exported(), R"("partition":0,"sequence":41,"offset":"700")")) << exported();
     EXPECT_TRUE(has(exported(), R"("sequence":9007199254740993,"offset":"800")")) << exported();
     EXPECT_EQ(redis->answer({"DBSIZE"}), before) << "it only looks";
+}
+
+TEST_F(RedisImport, leaves_nothing_behind_by_a_dry_run) {
+    put("$default", 0, 700, 41);
+    std::string why;
+    const auto postgres = test::PostgresServer::start(why);
+    if (!postgres) GTEST_SKIP() << why;
+    ASSERT_EQ(import().exit_code, 0);
+    const std::string before = redis->answer({"DBSIZE"});
+
+    for (const std::string& to : {url(), postgres->url()}) {
+        const auto imported = run("import", {"--dry-run", "--from", url(), "--to", to});
+        EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+        EXPECT_TRUE(has(imported.output, "partition 0: -1 -> 41")) << imported.output;
+        const auto copied = run("copy", {"--dry-run", "--store", "sqlite:" + file(), "--to", to});
+        EXPECT_EQ(copied.exit_code, 0) << copied.errors;
+        EXPECT_TRUE(has(copied.output, "partition 0: -1 -> 41")) << copied.output;
+    }
+
+    EXPECT_EQ(redis->answer({"DBSIZE"}), before);
+    EXPECT_TRUE(postgres->run("CREATE SCHEMA evenkeel")) << "there is one already";
 }
 
 TEST_F(RedisImport, names_records_that_it_cannot_use) {
