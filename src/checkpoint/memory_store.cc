@@ -47,9 +47,9 @@ MemoryStore::~MemoryStore() {
 }
 
 void MemoryStore::list_members(Answer<std::vector<Member>> done) {
-    answer<std::vector<Member>>(std::move(done), server_.apply(*this, [](Table& table, Moment at) {
-        return table.members(at);
-    }));
+    auto listed = server_.apply(*this, [](Table& table, Moment at) { return table.members(at); });
+    for (Member& member : listed) member.is_age_exact = !server_.options_.whole_seconds;
+    answer<std::vector<Member>>(std::move(done), std::move(listed));
 }
 
 void MemoryStore::write_member(const Member& member, Answer<std::string> done) {

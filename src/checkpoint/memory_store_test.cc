@@ -67,6 +67,7 @@ TEST(MemoryStore, ages_are_cut_to_whole_seconds_where_asked) {
 
     ASSERT_EQ(listed.size(), 1u);
     EXPECT_EQ(listed[0].age, Duration(1s)) << "0.9 s and 1.1 s are told as 0 and 1";
+    EXPECT_FALSE(listed[0].is_age_exact);
 }
 
 TEST(MemoryStore, watchers_of_the_group_hear_of_others_writes_only) {

@@ -103,7 +103,8 @@ Result<std::vector<Member>> SqliteTable::members(Moment at) {
              .expecting = query.integer(7) != 0,
              .offers = decode_offers(query.text(8)),
              .version = query.text(9),
-             .age = age_of(query.integer(10), query.integer(11), at)});
+             .age = age_of(query.integer(10), query.integer(11), at),
+             .is_age_exact = query.integer(10) <= at.now.nanoseconds});
     }
 }
 

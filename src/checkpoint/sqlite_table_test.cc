@@ -48,6 +48,20 @@ TEST_F(SqliteTableFile, an_entry_from_before_the_machine_started_has_an_age) {
     ASSERT_TRUE(listed);
     EXPECT_EQ(listed->at(0).age, Duration(2s)) << "by the wall clock";
     EXPECT_EQ(listed->at(1).age, Duration(0s)) << "which was set back";
+    EXPECT_FALSE(listed->at(0).is_age_exact);
+}
+
+TEST_F(SqliteTableFile, ages_are_exact_and_told_so) {
+    const auto database = open();
+    auto table = SqliteTable::open(*database, group);
+    ASSERT_TRUE(table);
+    ASSERT_TRUE(table->write_member({.id = "a", .incarnation = "1"}, {{5'000'000'000}, {1'000}}));
+
+    const auto listed = table->members({{5'250'000'001}, {900}});
+
+    ASSERT_TRUE(listed);
+    EXPECT_EQ(listed->at(0).age, Duration(250'000'001));
+    EXPECT_TRUE(listed->at(0).is_age_exact);
 }
 
 TEST_F(SqliteTableFile, a_heartbeat_is_no_change_but_an_offer_is) {

@@ -18,7 +18,8 @@
 //       and changes nothing. Only reset_checkpoint(), for people, may lower it.
 //   S5  What was answered with success survives the store's crash, if the store is durable at all.
 //   S6  `unavailable` and `timed_out` mean unknown: it may have been applied.
-//   S7  `age` is measured on the store's own clock; stores may cut it to whole seconds.
+//   S7  `age` is measured on the store's own clock; stores may cut it to whole seconds. Where that
+//       clock is steady and cuts nothing, members say so.
 //   S8  What a store kept before it knew of a field reads as that field's default.
 //
 // Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
@@ -75,6 +76,7 @@ struct Member {
 
     std::string version = {};  // as listed; for a write: the one to replace, "" to create
     Duration age{0};           // since its last write; listings only
+    bool is_age_exact = false;
 };
 
 struct Ownership {

@@ -26,9 +26,14 @@ bool same_content(const Member& a, const Member& b) {
 
 Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTime wall) {
     Change change;
-    const bool was_blind = !is_first_ && now - last_listed_ > timing_.heartbeat * 5 / 2;
+    const Duration gap = is_first_ ? Duration(0) : now - last_listed_;
+    const bool was_blind = gap > timing_.heartbeat * 5 / 2;
+    const bool was_away = std::exchange(has_failed_, false) ||
+                          gap > std::max(timing_.heartbeat, timing_.poll) * 3 / 2;
     if (was_blind && !canary_blind_judgement) age_counts_from_ = now + timing_.dead;
-    last_listed_ = now;
+    // Whoever could not write any more than we could list does so now; once for each version, or a
+    // store that fails now and then would keep the dead alive.
+    const Instant spared = now + timing_.heartbeat / 2 - death_after();
 
     own_.reset();
     std::map<std::string, Seen, std::less<>> before = std::exchange(others_, {});
@@ -38,14 +43,18 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
             continue;
         }
         const auto known = before.find(member.id);
-        Seen seen{std::move(member), now, now, false};
+        const Instant since = was_blind ? now : first_there(member, now);
+        Seen seen{std::move(member), since, now, false, false};
         if (known == before.end()) {
             change.joined = true;
         } else {
             const Seen& old = known->second;
             if (old.member.version == seen.member.version &&
                 (!was_blind || canary_blind_judgement)) {
-                seen.version_since = old.version_since;
+                const bool is_spared = was_away && !old.is_spared;
+                seen.version_since =
+                    is_spared ? std::max(old.version_since, spared) : old.version_since;
+                seen.is_spared = old.is_spared || was_away;
             }
             if (old.member.incarnation == seen.member.incarnation) {
                 seen.incarnation_since = old.incarnation_since;
@@ -67,6 +76,7 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         age_counts_from_ = now + timing_.dead;
     }
     is_first_ = false;
+    last_listed_ = now;
     for (auto& [id, seen] : others_) {
         const bool was_dead = seen.is_dead;
         // Who was found dead stays so until it writes again, however blind we were since.
@@ -79,6 +89,12 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         if (!seen.is_dead && was_dead) change.joined = true;
     }
     return change;
+}
+
+// Of a version that the last listing did not show.
+Instant Members::first_there(const Member& member, Instant now) const {
+    if (is_first_ || !timing_.by_exact_age || !member.is_age_exact) return now;
+    return std::max(now - member.age, last_listed_);
 }
 
 bool Members::judge(const Seen& seen, Instant now, WallTime wall) const {

@@ -4,9 +4,10 @@
 //     listing ──observe()──▶ each member: this version since when? ──▶ live or dead
 //
 // A member is dead when its version has not changed for Timing::dead since we first saw it (longer
-// if the store is slow), or when the store says so with a second to spare. After a time without
-// listings, all begin anew: they may have been as blind as we.
-// No I/O; told the time.
+// if the store is slow), or when the store says so with a second to spare. A store with an exact
+// clock tells how long the version was there before we saw it (Timing::by_exact_age). After a time
+// without listings, all begin anew: they may have been as blind as we. After a short one they get a
+// moment to write. No I/O; told the time.
 #pragma once
 
 #include <cstdint>
@@ -26,9 +27,10 @@ class Members {
 public:
     struct Seen {
         checkpoint::Member member;
-        Instant version_since;      // when we first saw this version
+        Instant version_since;      // this version is there at least since then
         Instant incarnation_since;  // when we first saw this start of it
         bool is_dead = false;
+        bool is_spared = false;  // the store was away while this version was there
     };
     struct Change {
         bool joined = false;
@@ -41,6 +43,8 @@ public:
 
     // A listing that was answered now. `wall` is ours; only a canary looks at it.
     Change observe(std::vector<checkpoint::Member> listed, Instant now, WallTime wall);
+    // The store did not list them.
+    void note_failure() { has_failed_ = true; }
     // Our own write to the store took that long.
     void note_latency(Duration latency);
 
@@ -60,6 +64,7 @@ public:
     Duration death_after() const;
 
 private:
+    Instant first_there(const checkpoint::Member& member, Instant now) const;
     bool judge(const Seen& seen, Instant now, WallTime wall) const;
     bool judge_by_age(const checkpoint::Member& member, Instant now) const;
 
@@ -68,6 +73,7 @@ private:
     std::map<std::string, Seen, std::less<>> others_;
     std::optional<checkpoint::Member> own_;
     bool is_first_ = true;
+    bool has_failed_ = false;  // since the last listing
     Instant last_listed_;
     Instant age_counts_from_;  // before this, the store's ages do not count
     Duration latency_{0};      // of our writes, smoothed

@@ -18,13 +18,25 @@ Member a_member(const std::string& id, const std::string& version, Duration age 
     return member;
 }
 
+Member an_exact(const std::string& id, const std::string& version, Duration age) {
+    Member member = a_member(id, version, age);
+    member.is_age_exact = true;
+    return member;
+}
+
 class MembersTest : public testing::Test {
 protected:
     Members::Change observe(Duration at, std::vector<Member> listed) {
         return members_.observe(std::move(listed), start + at, WallTime{});
     }
 
-    Members members_{"me", standard_timing()};
+    static Timing timing() {
+        Timing timing = standard_timing();
+        timing.by_exact_age = true;
+        return timing;
+    }
+
+    Members members_{"me", timing()};
 };
 
 TEST_F(MembersTest, whoever_writes_lives_however_wrong_its_clock_is) {
@@ -48,6 +60,44 @@ TEST_F(MembersTest, is_dead_once_one_version_was_watched_for_long_enough) {
     EXPECT_FALSE(members_.is_live("a"));
     EXPECT_TRUE(observe(7s, {a_member("a", "2")}).joined);
     EXPECT_TRUE(members_.is_live("a"));
+}
+
+TEST_F(MembersTest, an_exact_age_counts_from_the_write_and_not_from_our_look_at_it) {
+    observe(0s, {an_exact("a", "1", 1s)});
+    EXPECT_EQ(members_.next_death(), start + 6s) << "the first look tells nothing about the store";
+
+    observe(2s, {an_exact("a", "2", 1500ms)});
+
+    EXPECT_EQ(members_.next_death(), start + 500ms + 6s);
+    observe(4s, {an_exact("a", "2", 3500ms)});
+    EXPECT_EQ(members_.next_death(), start + 500ms + 6s);
+}
+
+TEST_F(MembersTest, an_exact_age_never_reaches_back_behind_the_listing_before) {
+    observe(0s, {an_exact("a", "1", 0s)});
+    observe(2s, {an_exact("a", "2", 2500ms)});
+
+    EXPECT_EQ(members_.next_death(), start + 6s) << "it was not there at 0 s";
+}
+
+TEST_F(MembersTest, an_age_that_may_be_cut_does_not_count_before_our_look_at_it) {
+    observe(0s, {a_member("a", "1")});
+    observe(2s, {a_member("a", "2", 1s)});
+
+    EXPECT_EQ(members_.next_death(), start + 8s);
+}
+
+TEST_F(MembersTest, after_the_store_was_away_for_a_moment_all_may_write_first) {
+    for (int i = 0; i <= 2; ++i) observe(i * 2s, {an_exact("a", "1", i * 2s)});
+    members_.note_failure();
+
+    observe(6s, {an_exact("a", "1", 6s)});
+    EXPECT_TRUE(members_.is_live("a"));
+    EXPECT_EQ(members_.next_death(), start + 7s);
+
+    members_.note_failure();
+    observe(7s, {an_exact("a", "1", 6s)});
+    EXPECT_FALSE(members_.is_live("a")) << "once is enough";
 }
 
 TEST_F(MembersTest, the_age_that_the_store_tells_counts_with_a_second_to_spare) {

@@ -361,6 +361,7 @@ void Coordinator::Core::on_written(const Write& write, Instant asked,
 
 void Coordinator::Core::fail_round(const Error& error) {
     in_round_ = false;
+    members_.note_failure();
     relist_ = true;
     backoff_ = std::clamp(2 * backoff_, timing_.poll_fast, timing_.heartbeat);
     look_at(loop_.clock().now() + backoff_);

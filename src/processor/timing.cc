@@ -31,11 +31,12 @@ Timing standard_timing() {
 
 Timing fast_timing() {
     Timing timing;
-    timing.heartbeat = milliseconds(1000);
-    timing.poll = milliseconds(1000);
+    timing.heartbeat = milliseconds(850);
+    timing.poll = milliseconds(850);
     timing.poll_fast = milliseconds(200);
-    timing.dead = milliseconds(3000);
-    timing.lease = milliseconds(2550);
+    timing.dead = milliseconds(2550);
+    timing.lease = milliseconds(2150);
+    timing.by_exact_age = true;
     // One missed renewal of the slowest SDK: Python's come every 30 s, and up to a fifth later.
     timing.foreign_expiry = std::chrono::seconds(75);
     timing.request_max = milliseconds(5000);

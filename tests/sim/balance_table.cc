@@ -17,14 +17,18 @@ int main(int count, char** arguments) {
     int failed = 0;
     for (const Scenario& scenario : scenarios()) {
         if (scenario.name.find(filter) == std::string::npos) continue;
-        for (const Setting setting : {Setting{false, false}, Setting{false, true},
-                                      Setting{true, false}, Setting{true, true}}) {
+        for (const Setting setting :
+             {Setting{false, false}, Setting{false, true}, Setting{false, true, true},
+              Setting{true, false}, Setting{true, true}, Setting{true, true, true}}) {
             const Measured figures = measure_many(scenario, setting, seeds < 1 ? 1 : seeds);
             std::printf(
                 "| %s | %s | %s | %.2f | %.0f | %.0f | %.1f | %.2f | %.2f | %.2f | %.2f |\n",
                 scenario.name.c_str(), setting.fast ? "fast" : "default",
-                setting.push ? "push" : "poll", figures.balanced_s, figures.moves, figures.hard,
-                figures.unread_s, figures.gap_mean_s, figures.gap_worst_s, figures.load_ratio,
+                setting.exact_ages ? "push, exact ages"
+                : setting.push     ? "push"
+                                   : "poll",
+                figures.balanced_s, figures.moves, figures.hard, figures.unread_s,
+                figures.gap_mean_s, figures.gap_worst_s, figures.load_ratio,
                 figures.requests_per_second);
             std::fflush(stdout);
             if (figures.violations.empty()) continue;

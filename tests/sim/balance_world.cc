@@ -80,7 +80,7 @@ BalanceWorld::BalanceWorld(const WorldOptions& options)
       scheduler_(options.seed),
       random_(scheduler_.fork_random()),
       server_loop_(scheduler_, "store"),
-      server_(scheduler_.clock(), {.whole_seconds = true}),
+      server_(scheduler_.clock(), {.whole_seconds = !options.exact_ages}),
       faults_(options.faults),
       loads_(options.loads),
       owners_(options.partitions),

@@ -32,7 +32,8 @@ struct WorldOptions {
     std::uint32_t partitions = 4;
     processor::Timing timing = processor::standard_timing();
     processor::Strategy strategy = processor::Strategy::balanced;
-    bool exclusive = false;  // the broker cuts the older reader
+    bool exclusive = false;   // the broker cuts the older reader
+    bool exact_ages = false;  // else cut to whole seconds
     checkpoint::Faults faults = {};
     // Loads of the partitions, in events a second; none: share by count.
     std::vector<double> loads = {};

@@ -40,6 +40,7 @@ ProcessorOptions any_processor(Random& random) {
 ProcessorWorldOptions any_options(Random& random, std::uint64_t seed) {
     ProcessorWorldOptions options;
     options.seed = seed;
+    options.exact_ages = seed % 2 == 0;
     options.partitions = static_cast<std::uint32_t>(1 + random.below(8));
     if (random.chance(1, 4)) options.timing = processor::standard_timing();
     options.exclusive = random.chance(1, 2);
@@ -99,9 +100,10 @@ private:
         tell(fmt::format(
             "{} partitions, {}, {}{}{}{}, batches of {}, a checkpoint every {} or {} ms, drain {} "
             "ms, latency {} us, lost {}",
-            options_.partitions, options_.timing.heartbeat == seconds(1) ? "fast" : "default",
+            options_.partitions, options_.timing.heartbeat < seconds(2) ? "fast" : "default",
             options_.exclusive ? "exclusive broker" : "store only",
-            options_.faults.push ? ", push" : "",
+            fmt::format("{}{}", options_.faults.push ? ", push" : "",
+                        options_.exact_ages ? ", exact ages" : ""),
             processor.delivery == Delivery::at_most_once ? ", at most once" : "",
             processor.checkpoints.manual ? ", by hand" : "", processor.batch_events_max,
             processor.checkpoints.every_events, processor.checkpoints.every.count(),

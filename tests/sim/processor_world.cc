@@ -190,7 +190,7 @@ ProcessorWorld::ProcessorWorld(const ProcessorWorldOptions& options)
       scheduler_(options.seed),
       random_(scheduler_.fork_random()),
       server_loop_(scheduler_, "store"),
-      server_(scheduler_.clock(), {.whole_seconds = true}),
+      server_(scheduler_.clock(), {.whole_seconds = !options.exact_ages}),
       faults_(options.faults),
       habits_(options.habits),
       hub_({.partitions = options.partitions,

@@ -34,6 +34,7 @@ struct ProcessorWorldOptions {
     std::uint32_t partitions = 4;
     processor::Timing timing = processor::fast_timing();
     bool exclusive = true;
+    bool exact_ages = false;  // else cut to whole seconds
     Duration hub_latency_max = std::chrono::milliseconds(5);
     Duration cut_after = std::chrono::milliseconds(20);
     checkpoint::Faults faults = {};

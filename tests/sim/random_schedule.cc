@@ -19,6 +19,7 @@ constexpr std::uint64_t processes_max = 6;
 WorldOptions any_options(Random& random, std::uint64_t seed) {
     WorldOptions options;
     options.seed = seed;
+    options.exact_ages = seed % 2 == 0;
     const std::uint64_t sizes[] = {4, 8, 16, 64};
     options.partitions = static_cast<std::uint32_t>(1 + random.below(sizes[random.below(4)]));
     if (random.chance(1, 2)) options.timing = processor::fast_timing();
@@ -65,7 +66,7 @@ private:
 
     void begin() {
         tell(fmt::format("{} partitions, {}, {}{}, latency {} us, lost {}", options_.partitions,
-                         options_.timing.heartbeat == seconds(1) ? "fast" : "default",
+                         options_.timing.heartbeat < seconds(2) ? "fast" : "default",
                          options_.exclusive ? "exclusive broker" : "store only",
                          options_.faults.push ? ", push" : "",
                          options_.faults.write_half.count() / 1000,

@@ -12,6 +12,7 @@ constexpr Setting poll{false, false};
 constexpr Setting push{false, true};
 constexpr Setting fast_poll{true, false};
 constexpr Setting fast_push{true, true};
+constexpr Setting fast_exact{true, true, true};
 
 Measured run(const std::string& name, const Setting& setting) {
     Measured measured = measure_many(scenario(name), setting, seeds);
@@ -70,6 +71,7 @@ TEST(Failover, survivors_read_everything_in_time) {
         const Measured fast = run(name, fast_poll);
         EXPECT_LE(fast.gap_mean_s, 3.8) << name;
         EXPECT_LE(fast.gap_worst_s, 4.3) << name;
+        EXPECT_LE(run(name, fast_exact).gap_worst_s, 3.0) << name;
     }
     EXPECT_EQ(run("crash-8-of-16", poll).moves, 64);
 }
@@ -84,6 +86,14 @@ TEST(Outage, of_the_store_moves_nothing_where_the_broker_keeps_readers_apart) {
     const Measured measured = run("outage-20s-exclusive", poll);
     EXPECT_EQ(measured.moves, 0);
     EXPECT_EQ(measured.unread_s, 0);
+}
+
+TEST(Outage, shorter_than_the_lease_moves_nothing) {
+    for (const Setting setting : {poll, fast_poll, fast_exact}) {
+        const Measured measured = run("outage-2s-exclusive", setting);
+        EXPECT_EQ(measured.moves, 0);
+        EXPECT_EQ(measured.unread_s, 0);
+    }
 }
 
 TEST(Outage, of_the_store_stops_all_reading_in_time_where_it_does_not) {

@@ -129,13 +129,15 @@ void pause(BalanceWorld& world, Measured& measured) {
     measured.balanced_s = balanced ? in_seconds(*balanced - woke) : -1;
 }
 
-void outage(BalanceWorld& world, Measured&) {
-    warm_up(world, 4);
-    world.mark();
-    world.set_outage(true);
-    world.run_for(seconds(20));
-    world.set_outage(false);
-    world.run_for(seconds(20));
+std::function<void(BalanceWorld&, Measured&)> outage(Duration duration) {
+    return [duration](BalanceWorld& world, Measured&) {
+        warm_up(world, 4);
+        world.mark();
+        world.set_outage(true);
+        world.run_for(duration);
+        world.set_outage(false);
+        world.run_for(seconds(20));
+    };
 }
 
 void steady(BalanceWorld& world, Measured&) {
@@ -230,8 +232,9 @@ const std::vector<Scenario>& scenarios() {
         {"crash-8-of-16", 128, die(16, 8, 16)},
         {"flapping", 32, flapping},
         {"pause-45s", 32, pause},
-        {"outage-20s-exclusive", 32, outage, false, true},
-        {"outage-20s-store", 32, outage},
+        {"outage-2s-exclusive", 32, outage(seconds(2)), false, true},
+        {"outage-20s-exclusive", 32, outage(seconds(20)), false, true},
+        {"outage-20s-store", 32, outage(seconds(20))},
         {"skew-10s", 32, die(4, 3, 4, true)},
         {"zipf-4x32", 32, zipf_once, true},
         {"zipf-noise", 128, zipf_noise, true},
@@ -254,6 +257,7 @@ Measured measure(const Scenario& scenario, const Setting& setting, std::uint64_t
     options.exclusive = scenario.exclusive;
     if (setting.fast) options.timing = processor::fast_timing();
     options.faults.push = setting.push;
+    options.exact_ages = setting.exact_ages;
     if (scenario.by_load) options.loads.assign(scenario.partitions, 100.0);
     BalanceWorld world(options);
     Measured measured;

@@ -35,6 +35,7 @@ const Scenario& scenario(const std::string& name);
 struct Setting {
     bool fast = false;
     bool push = false;
+    bool exact_ages = false;
 };
 
 Measured measure(const Scenario& scenario, const Setting& setting, std::uint64_t seed);
