@@ -220,6 +220,7 @@ void Outflow::pump() {
         }
         if (left_.empty() && !fill()) break;
         std::size_t sent = 0;
+        std::int64_t events = 0;
         for (const commitlog::Record& record : left_) {
             if (!link_.can_send() || !peer_.has_room()) break;
             if (!metric && UsualPrefix::suits(record)) {
@@ -228,7 +229,9 @@ void Outflow::pump() {
                 send(record, metric);
             }
             sent += commitlog::stored_bytes(record);
+            ++events;
         }
+        reader_->count_sent(events);
         left_ = left_.without_first(sent);
     }
     give_back_credit();

@@ -215,6 +215,21 @@ TEST(Outflow, serves_two_groups_independently) {
     EXPECT_TRUE(client.wait([&] { return one->messages.size() + two->messages.size() == 2; }));
 }
 
+TEST(Outflow, counts_what_it_sends_and_not_what_it_has_read_for_that) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    for (int i = 0; i < 50; ++i) ASSERT_EQ(client.outcome(link, a_data("x")), "");
+    const auto reader = client.receiver(reading, {.credit = 5});
+    ASSERT_TRUE(client.wait([&] { return reader->messages.size() == 5; }));
+
+    const auto traffic =
+        (*(*world.hubs->find("eh1"))->partition({0}))->traffic(world.loop.clock().now());
+
+    EXPECT_GT(traffic.out, 0);
+    EXPECT_NEAR(traffic.out * 10, traffic.in, traffic.in / 100);
+}
+
 TEST(Outflow, of_a_client_that_does_not_read_does_not_slow_others) {
     DoorFixture world;
     Client& slow = world.client();

@@ -1,6 +1,5 @@
 #include "hub/partition.h"
 
-#include <algorithm>
 #include <vector>
 
 namespace evenkeel::hub {
@@ -12,19 +11,16 @@ PartitionReader::~PartitionReader() {
 Result<commitlog::ReadStep> PartitionReader::read(std::size_t bytes_max) {
     if (reason_) return *reason_;
     EK_TRY_ASSIGN(commitlog::Log* const log, partition_->log());
-    commitlog::ReadStep step = log->read(cursor_, bytes_max);
-    if (const auto* const slice = std::get_if<commitlog::Slice>(&step)) {
-        partition_->taken_ += cursor_.sequence.value - (*slice->begin()).sequence.value;
-    }
-    return step;
+    return log->read(cursor_, bytes_max);
 }
 
 void PartitionReader::advance(const commitlog::ReadOutcome& outcome) {
     if (reason_) return;
     if (const auto log = partition_->log(); log.ok()) (*log)->advance(cursor_, outcome);
-    if (outcome.events.empty()) return;
-    const SequenceNumber end = outcome.damage ? outcome.damage->from : outcome.next_sequence;
-    partition_->taken_ += end.value - (*outcome.events.begin()).sequence.value;
+}
+
+void PartitionReader::count_sent(std::int64_t events) {
+    if (partition_) partition_->sent_ += events;
 }
 
 bool PartitionReader::rewind(SequenceNumber sequence) {
@@ -32,10 +28,8 @@ bool PartitionReader::rewind(SequenceNumber sequence) {
     const auto log = partition_->log();
     if (!log.ok()) return false;
     auto cursor = (*log)->seek(Position::at_sequence(sequence.value));
-    if (!cursor.ok()) return false;
-    partition_->taken_ -= std::max<std::int64_t>(0, cursor_.sequence.value - sequence.value);
-    cursor_ = std::move(*cursor);
-    return true;
+    if (cursor.ok()) cursor_ = std::move(*cursor);
+    return cursor.ok();
 }
 
 void PartitionReader::wait(Task task) {
@@ -124,12 +118,12 @@ void Partition::detach(PartitionReader& reader) {
 }
 
 Partition::Traffic Partition::traffic(Instant now) const {
-    return {rate_in_.per_second(now, stored_ever()), rate_out_.per_second(now, taken_)};
+    return {rate_in_.per_second(now, stored_ever()), rate_out_.per_second(now, sent_)};
 }
 
 void Partition::sample_traffic(Instant now) {
     rate_in_.sample(now, stored_ever());
-    rate_out_.sample(now, taken_);
+    rate_out_.sample(now, sent_);
 }
 
 std::int64_t Partition::stored_ever() const {

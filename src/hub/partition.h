@@ -31,6 +31,8 @@ public:
     void advance(const commitlog::ReadOutcome& outcome);
     // Goes back to an event that was read before. False if it cannot.
     bool rewind(SequenceNumber sequence);
+    // Of what was read, so many were given to the client; for Partition::traffic().
+    void count_sent(std::int64_t events);
     // Runs `task` once when there is something to read; not any more after end. One at a time.
     void wait(Task task);
     void cancel_wait();
@@ -95,7 +97,7 @@ private:
     std::map<std::string, ReaderSet> groups_;
     std::map<ReaderId, PartitionReader*> readers_;
     std::uint64_t last_reader_ = 0;
-    std::int64_t taken_ = 0;  // events, by readers, since it was opened
+    std::int64_t sent_ = 0;  // events, to readers, since it was opened
     Rate rate_in_;
     Rate rate_out_;
 };
