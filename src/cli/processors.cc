@@ -27,7 +27,9 @@ using checkpoint::Store;
 using processor::OwnerMove;
 using processor::Paused;
 
-constexpr Duration look_period = std::chrono::milliseconds(100);
+// Some stores cost money for each look.
+constexpr Duration look_period_min = std::chrono::milliseconds(100);
+constexpr Duration look_period_max = std::chrono::seconds(1);
 constexpr int attempts_max = 20;  // of a change of a record that others change too
 
 Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options) {
@@ -208,7 +210,9 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
     Interrupt interrupt;
     const SystemClock clock;
     const Instant end = clock.now() + *wait;
+    Duration look_period = look_period_min;
     while (clock.now() < end && !interrupt.wait(look_period)) {
+        look_period = std::min(2 * look_period, look_period_max);
         const auto now = members_in(**store);
         if (!now.ok()) return fail(what, now.error());
         const bool is_there = std::ranges::any_of(

@@ -188,7 +188,7 @@ TEST_F(StoreUnderFire, a_stopped_process_with_the_lock_makes_others_answer_unava
         const auto written = client.write(
             checkpoint::Checkpoint{.partition = {0}, .sequence = {epoch}, .epoch = {1}});
 
-        EXPECT_LT(clock.now() - asked, Duration(5s));
+        EXPECT_LT(clock.now() - asked, Duration(20s)) << "a disk may take its time, but not more";
         if (!written.ok()) {
             EXPECT_EQ(written.error().code, ErrorCode::unavailable);
             ++refused;
