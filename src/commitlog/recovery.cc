@@ -37,9 +37,11 @@ private:
     Result<> read_headers();
     void put_aside_what_does_not_fit();
     Result<> remove_below_start();
-    Result<> remove_unborn_active();
     Result<> replace_missing_active();
     Result<> recover_active();
+    Result<> scan_last_segment();
+    bool is_unborn() const;
+    Result<> remove_last_segment();
     Result<> choose_scan_start(io::File& file);
     Result<> scan_active(io::File& file);
     Result<Offset> highest_proof(io::File& file);
@@ -89,7 +91,6 @@ Result<Recovered> Recovery::run() {
     EK_TRY(read_headers());
     put_aside_what_does_not_fit();
     EK_TRY(remove_below_start());
-    EK_TRY(remove_unborn_active());
     EK_TRY(replace_missing_active());
     EK_TRY(recover_active());
     EK_TRY(save_mark());
@@ -199,19 +200,6 @@ Result<> Recovery::remove_below_start() {
     return {};
 }
 
-// A crash while a segment was created may leave its name without its header. Nothing was in it: the
-// stream goes on in the segment before, all of which was synced first.
-Result<> Recovery::remove_unborn_active() {
-    if (found_.size() < 2 || found_.back().header) return {};
-    const Found& last = found_.back();
-    if (last.has_records || (mark_ && mark_->end > last.name.base)) return {};
-    proof_ = last.name.base;
-    EK_TRY(files_.remove(path(log_name(last.name))));
-    changed_ = true;
-    found_.pop_back();
-    return {};
-}
-
 Result<> Recovery::replace_missing_active() {
     if (!found_.empty() || !mark_) return {};
     // All segments are gone. The mark still knows which numbers were given out (I3).
@@ -248,14 +236,40 @@ Result<> Recovery::recover_active() {
         }
         result_.segments.push_back(known);
     }
+    EK_TRY(scan_last_segment());
+    if (is_unborn()) {
+        EK_TRY(remove_last_segment());
+        EK_TRY(scan_last_segment());
+    }
+    EK_TRY_ASSIGN(const auto file, files_.open(path(log_name(active_)), io::OpenMode::write));
+    EK_TRY(settle_active(*file));
+    if (mark_ && end_ < mark_->end && !canary_reuse_sequence) EK_TRY(start_segment_at_mark());
+    return {};
+}
+
+Result<> Recovery::scan_last_segment() {
     active_ = found_.back().name;
     active_bytes_ = found_.back().file_bytes;
     active_header_good_ = found_.back().header.has_value();
-    EK_TRY_ASSIGN(const auto file, files_.open(path(log_name(active_)), io::OpenMode::write));
+    EK_TRY_ASSIGN(const auto file, files_.open(path(log_name(active_)), io::OpenMode::read));
     EK_TRY(choose_scan_start(*file));
-    EK_TRY(scan_active(*file));
-    EK_TRY(settle_active(*file));
-    if (mark_ && end_ < mark_->end && !canary_reuse_sequence) EK_TRY(start_segment_at_mark());
+    return scan_active(*file);
+}
+
+// A crash cut short its creation: the header and the first batch are synced together, and neither
+// is whole.
+bool Recovery::is_unborn() const {
+    return !active_header_good_ && end_ == active_.base && end_ >= proof_ && found_.size() > 1;
+}
+
+// The stream goes on in the segment before, all of which was synced first. That one also knows the
+// last event's time, below which no later one may fall (I11).
+Result<> Recovery::remove_last_segment() {
+    EK_TRY(files_.remove(path(log_name(active_))));
+    proof_ = active_.base;
+    changed_ = true;
+    found_.pop_back();
+    result_.segments.pop_back();
     return {};
 }
 
@@ -386,9 +400,10 @@ Result<> Recovery::settle_active(io::File& file) {
         result_.segments.back().floor_known = true;
         changed_ = true;
     }
-    if (changed_) EK_TRY(file.sync());
-    // Always: a killed process may have created the segment we append to, or removed one, and the
-    // name is not durable yet.
+    // Both always. The log may have cut off what a disk refused, and until that is durable a power
+    // loss could join it to events that are written in its place. A killed process may have created
+    // the segment we append to, or removed one, and the name is not durable yet.
+    EK_TRY(file.sync());
     return files_.sync_directory(directory_);
 }
 

@@ -171,6 +171,35 @@ TEST(Recovery, goes_on_in_the_segment_before_one_that_was_not_born) {
     }
 }
 
+// The header of the new segment and a part of its first batch were on their way to the disk, and
+// only the part arrived.
+TEST(Recovery, keeps_the_last_time_when_a_segment_was_born_without_its_header) {
+    for (const std::uint64_t whole_events : {0, 1, 2}) {
+        LogFixture world(short_segments);
+        world.append_numbers(0, 4);
+        const auto before = world.log->properties();
+        ASSERT_TRUE(world.append(numbers(4, 7)).ok());
+        world.close();
+        const auto path = path_of({{4}, {256}});
+        truncate(world, path, position(whole_events) + 9);
+        auto file = world.disk->open(path, io::OpenMode::write);
+        ASSERT_TRUE((*file)->write(0, std::vector<std::byte>(segment_header_bytes)).ok());
+        forget_mark(world);
+
+        world.open();
+
+        EXPECT_EQ(world.read_all().bodies(), numbers(0, 4));
+        EXPECT_EQ(world.log->properties().last_enqueued, before.last_enqueued);
+        EXPECT_EQ(world.log->properties().last_offset, before.last_offset);
+        EXPECT_TRUE(world.log->damages().empty());
+        world.loop.set_wall_skew(-std::chrono::hours(1));
+        world.append_numbers(4, 6);
+        world.reopen();
+        EXPECT_EQ(world.read_all().bodies(), numbers(0, 6));
+        EXPECT_GE(world.log->properties().last_enqueued, before.last_enqueued);
+    }
+}
+
 TEST(Damage, in_the_active_segment_is_reported_and_the_rest_stays) {
     for (int event = 0; event < 10; ++event) {
         LogFixture world;

@@ -176,5 +176,39 @@ TEST(FaultLab, what_is_left_of_a_refused_batch_never_joins_a_later_event) {
     }
 }
 
+// The file was cut back, but nothing had made the cut durable when the log was opened anew.
+TEST(FaultLab, what_was_cut_off_before_a_restart_never_joins_a_later_event) {
+    for (std::uint64_t seed = 0; seed < 200; ++seed) {
+        Random random(seed);
+        History history;
+        LogWorld world(1, a_disk(), {});
+        ASSERT_TRUE(world.open().ok());
+        world.disk().fail({OperationKind::write, ".log", 2, 1, Fault::no_space});
+        append(world, history, 1, {40}, random, false);
+        append(world, history, 1, {40, 40}, random, false);
+        append(world, history, 1, {5000}, random, false);
+        world.run();
+        ASSERT_EQ(history.batches[1].fate, Fate::refused);
+        world.close();
+
+        LogWorld next(2, world.stop(), {});
+        next.loop().set_wall_skew(std::chrono::hours(1));
+        ASSERT_TRUE(next.open().ok());
+        std::uint64_t looks = 0;
+        next.disk().set_hook([&](const io::sim::Operation& operation) {
+            if (operation.kind != OperationKind::sync) return;
+            ++looks;
+            LogWorld again(3, image_of(next.disk(), End::random_subset, random), {});
+            ASSERT_TRUE(again.open().ok());
+            const auto reading = again.read_all();
+            ASSERT_TRUE(reading.ok());
+            EXPECT_EQ(check(history, *reading, {.refused_allowed = true}), "") << "seed " << seed;
+        });
+        append(next, history, 1, {40}, random, false);
+        next.run();
+        EXPECT_GT(looks, 0u);
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::crash
