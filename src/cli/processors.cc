@@ -198,8 +198,8 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
     if (found == members->end()) {
         std::string known;
         for (const Member& member : *members) {
-            if ((*store)->is_alive(member))
-                known += (known.empty() ? "'" : ", '") + member.id + "'";
+            if (!(*store)->is_alive(member)) continue;
+            known += (known.empty() ? "'" : ", '") + member.id + "'";
         }
         return fail(what, {ErrorCode::not_found, "no such instance is running"},
                     known.empty() ? "the group has no running instance" : "there is " + known);

@@ -76,7 +76,7 @@ private:
     const SegmentName name_;
     Mutex mutex_;
     std::unique_ptr<io::File> file_ EK_GUARDED_BY(mutex_);
-    std::atomic<io::File*> opened_ = nullptr;
+    std::atomic<io::File*> opened_ = nullptr;  // the same, for those who may not wait for the mutex
 };
 
 }  // namespace evenkeel::commitlog

@@ -46,10 +46,6 @@ constexpr AdminRoute route_table[] = {
 
 constexpr std::string_view bearer_word = "Bearer ";
 
-Response json_response(const json::value& value, int status = 200) {
-    return {.status = status, .body = json::serialize(value) + "\n"};
-}
-
 json::string_view text(std::string_view view) {
     return {view.data(), view.size()};
 }

@@ -80,6 +80,10 @@ Result<> Members::check_empty() const {
                  "nothing is known of '" + hub::shown(state_->object.begin()->key()) + "'"};
 }
 
+http::Response json_response(const boost::json::value& value, int status) {
+    return {.status = status, .body = boost::json::serialize(value) + "\n"};
+}
+
 http::Response error_of(const Error& error) {
     return http::error_response(status_of(error.code), to_string(error.code), error.detail);
 }

@@ -1,4 +1,5 @@
-// A request in work, and the JSON object in its body. Internal to door/admin.cc and its parts.
+// A request in work, the JSON object in its body, and the JSON of its answer. Internal to
+// door/admin.cc and its parts.
 #pragma once
 
 #include <cstdint>
@@ -11,6 +12,10 @@
 #include "base/result.h"
 #include "door/admin.h"
 #include "http/message.h"
+
+namespace boost::json {
+class value;
+}
 
 namespace evenkeel::door {
 
@@ -44,6 +49,7 @@ private:
     std::unique_ptr<State> state_;
 };
 
+http::Response json_response(const boost::json::value& value, int status = 200);
 http::Response error_of(const Error& error);
 http::Response bad_request(std::string_view why);
 

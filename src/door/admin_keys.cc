@@ -33,10 +33,6 @@ json::object rule_json(const Rule& rule, bool is_fixed, Secrets secrets) {
     return object;
 }
 
-Response json_response(const json::value& value, int status = 200) {
-    return {.status = status, .body = json::serialize(value) + "\n"};
-}
-
 Result<RuleWish> wish_of(const std::string& body, const std::string& hub) {
     EK_TRY_ASSIGN(auto members, Members::parse(body));
     RuleWish wish;

@@ -10,7 +10,6 @@ namespace evenkeel::door {
 namespace {
 
 namespace json = boost::json;
-using http::Response;
 
 json::string_view text(std::string_view view) {
     return {view.data(), view.size()};
@@ -61,11 +60,6 @@ void set_oldest(json::array& partitions, std::size_t index, const commitlog::Sli
         text(to_string((*events.begin()).enqueued));
 }
 
-Response response_of(json::array partitions) {
-    const json::object object{{"partitions", std::move(partitions)}};
-    return {.body = json::serialize(object) + "\n"};
-}
-
 }  // namespace
 
 void Admin::list_partitions(const Call& call, Answer answer) {
@@ -86,7 +80,7 @@ void Admin::list_partitions(const Call& call, Answer answer) {
             cold.emplace_back(index, std::move(*read));
         }
     }
-    if (cold.empty()) return answer(response_of(std::move(partitions)));
+    if (cold.empty()) return answer(json_response({{"partitions", std::move(partitions)}}));
     reads_.post([&loop = loop_, alive = std::weak_ptr<char>(alive_), cold = std::move(cold),
                  partitions = std::move(partitions), answer = std::move(answer)]() mutable {
         for (const auto& [index, read] : cold) {
@@ -96,7 +90,7 @@ void Admin::list_partitions(const Call& call, Answer answer) {
         cold.clear();
         loop.post([alive = std::move(alive), partitions = std::move(partitions),
                    answer = std::move(answer)]() mutable {
-            if (!alive.expired()) answer(response_of(std::move(partitions)));
+            if (!alive.expired()) answer(json_response({{"partitions", std::move(partitions)}}));
         });
     });
 }

@@ -256,16 +256,15 @@ Result<> Incoming::take_annotations(ByteView annotations, bool& ours) {
 
 // Looks at the sections of an event once; only an unusual one is copied.
 Result<> Incoming::add(ByteView message) {
+    if (ByteView behind = message; amqp::cut_usual_data(behind) && behind.empty()) {
+        events_.push_back({{}, message});  // nothing but a body
+        return {};
+    }
     bool usual = true;
     std::uint64_t last = 0;
     std::uint32_t seen = 0;
     ByteView rest = message;
     ByteView kept = message;
-    if (amqp::cut_usual_data(rest) && rest.empty()) {  // nothing but a body
-        events_.push_back({{}, message});
-        return {};
-    }
-    rest = message;
     while (!rest.empty()) {
         EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
         const std::uint32_t bit = 1u << (section.kind - descriptor::header);

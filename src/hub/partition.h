@@ -77,8 +77,8 @@ public:
     void end_readers(const std::optional<std::string>& group, const Error& reason);
     std::size_t reader_count() const { return readers_.size(); }
 
-    // Events a second that were stored, and that readers took; see Rate. Sampled by whoever shows
-    // them.
+    // Events a second that were stored, and that were sent to readers; see Rate. Sampled by whoever
+    // shows them.
     struct Traffic {
         double in = 0;
         double out = 0;

@@ -27,7 +27,6 @@ public:
     // Of a container that is created when it is first opened; by way of another port if one is
     // given.
     std::string address(const std::string& container, std::uint16_t port = 0) const;
-    void signal(int number) const { process_->signal(number); }
 
     // Ends it with all it has answered written, as the service keeps what it has answered; its
     // connections end, in whatever state they are.
