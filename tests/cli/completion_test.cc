@@ -23,6 +23,14 @@ protected:
         return outcome.output;
     }
 
+    // The same for names that the hub knows. A shell is not kept waiting: on a busy machine the
+    // hub's answer may come too late, and nothing is offered.
+    static std::string from_the_hub(const std::string& words) {
+        std::string offered = "\n";
+        for (int i = 0; i < 20 && offered == "\n"; ++i) offered = in_bash(words);
+        return offered;
+    }
+
     static bool has_shell(const std::string& name) {
         return access(("/usr/bin/" + name).c_str(), X_OK) == 0;
     }
@@ -83,10 +91,10 @@ TEST_F(Completion, knows_commands_options_and_their_values) {
 
 TEST_F(Completion, knows_the_names_that_the_hub_has) {
     ASSERT_EQ(evenkeel({"hub", "create", "orders"}).exit_code, 0);
-    EXPECT_EQ(in_bash("hub show ''"), "eh1 orders\n");
-    EXPECT_EQ(in_bash("read o"), "orders\n");
-    EXPECT_EQ(in_bash("group rm orders ''"), "\\$Default\n") << "quoted for the shell";
-    EXPECT_EQ(in_bash("conn --key R"), "RootManageSharedAccessKey\n");
+    EXPECT_EQ(from_the_hub("hub show ''"), "eh1 orders\n");
+    EXPECT_EQ(from_the_hub("read o"), "orders\n");
+    EXPECT_EQ(from_the_hub("group rm orders ''"), "\\$Default\n") << "quoted for the shell";
+    EXPECT_EQ(from_the_hub("conn --key R"), "RootManageSharedAccessKey\n");
     EXPECT_EQ(in_bash("hub show --url http://localhost:1 ''"), "\n") << "nobody to ask";
     setenv("EVENKEEL_HUB", "nonsense", 1);
     EXPECT_EQ(in_bash("hub show ''"), "\n");
