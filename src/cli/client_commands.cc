@@ -86,6 +86,12 @@ Examples:
   evenkeel read eh1 -p 0 --from seq:100 -n 10
   evenkeel read eh1 -f '%p %s %d %k %v\n'           partition, number, time, key and body
   evenkeel read eh1 -o json | jq .body
+  evenkeel read eh1 --from -2h --to -1h             an hour, an hour ago
+  evenkeel read eh1 --filter 'body.total > 100 and properties.kind == "order"'
+
+Filter: body, key, partition, seq, offset, size, enqueued, content_type, properties.NAME;
+body.NAME, body["any name"], body.list[0] in JSON; == != < <= > >= contains; and, or, not, ();
+texts and times in quotes. A value alone is met if it is there and not false or null.
 
 Format: %t event hub, %p partition, %s sequence number, %o offset, %k key, %d time,
 %d{strftime[%H:%M:%S]}, %v body, %v{hex}, %v{base64}, %V its length, %h properties,
@@ -356,8 +362,13 @@ struct ClientCommands::State {
                          "start, end, seq:N, offset:N, a time, -15m ago, last -N")
             ->type_name("PLACE")
             ->capture_default_str();
+        auto* to = command->add_option("--to", read.to, "Only what lies before this place");
+        to->type_name("PLACE");
+        command->add_option("--filter", read.filter, "Only events that meet this, see below")
+            ->type_name("CONDITION");
         command->add_option("-n,--count", read.count, "Stop after so many events");
         auto* follow = command->add_flag("--follow", read.follow, "Wait for more at the end");
+        follow->excludes(to);
         command->add_flag("-e,--exit", read.exit_at_end, "Stop at the end, as it does anyway")
             ->excludes(follow);
         command->add_option("-f,--format", read.format, "How an event is shown, see below");

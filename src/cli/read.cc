@@ -3,11 +3,11 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdio>
-#include <ctime>
 
 #include <fmt/core.h>
 
 #include "cli/duration.h"
+#include "cli/event_filter.h"
 #include "cli/event_view.h"
 #include "cli/interrupt.h"
 #include "cli/terminal.h"
@@ -22,7 +22,8 @@ constexpr auto idle_wait = std::chrono::milliseconds(100);
 struct Source {
     std::uint32_t partition = 0;
     std::unique_ptr<RemoteReader> reader;
-    std::int64_t last = -1;  // of the partition when we began
+    std::int64_t last = -1;      // of the partition when we began
+    std::optional<Position> to;  // only what lies before it
     bool at_end = false;
 };
 
@@ -31,27 +32,6 @@ std::optional<std::int64_t> number(std::string_view text) {
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
     return value;
-}
-
-// With or without seconds and their fraction, with Z or nothing for UTC behind it.
-std::optional<std::int64_t> unix_ms(std::string_view text) {
-    std::string owned(text);
-    if (owned.ends_with('Z')) owned.pop_back();
-    std::int64_t milliseconds = 0;
-    if (const auto dot = owned.find('.'); dot != std::string::npos) {
-        const std::string digits = (owned.substr(dot + 1) + "00").substr(0, 3);
-        const auto value = number(digits);
-        if (!value || dot + 1 == owned.size()) return std::nullopt;
-        milliseconds = *value;
-        owned.resize(dot);
-    }
-    for (const char* pattern : {"%Y-%m-%dT%H:%M:%S", "%Y-%m-%d %H:%M:%S", "%Y-%m-%dT%H:%M",
-                                "%Y-%m-%d %H:%M", "%Y-%m-%d"}) {
-        std::tm parts{};
-        const char* const end = strptime(owned.c_str(), pattern, &parts);
-        if (end && *end == '\0') return std::int64_t{timegm(&parts)} * 1000 + milliseconds;
-    }
-    return std::nullopt;
 }
 
 // True if nothing that is there now lies behind the position.
@@ -68,14 +48,60 @@ bool begins_at_end(const Position& position, const PartitionInfo& info) {
     return false;
 }
 
-// Shows events as the options say, and counts them.
+bool lies_before(const Event& event, const Position& position) {
+    switch (position.kind) {
+        case Position::Kind::earliest: return false;
+        case Position::Kind::latest: return true;
+        case Position::Kind::offset: return event.offset < position.value;
+        case Position::Kind::sequence_number: return event.sequence_number < position.value;
+        case Position::Kind::enqueued_time: return event.enqueued_time_ms < position.value;
+    }
+    return true;
+}
+
+// Where reading begins and ends, and what is shown of it.
+struct Selection {
+    ReadStart from;
+    std::optional<ReadStart> to;
+    std::optional<EventFilter> filter;
+};
+
+Result<Selection> selection_of(const ReadOptions& options, WallTime now) {
+    const auto place = [&](const std::string& text) -> Result<ReadStart> {
+        if (const auto parsed = parse_start(text, now)) return *parsed;
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("'{}' is no place in an event hub: use start, end, seq:N, "
+                                 "offset:N, 2026-03-02T09:14:00Z, -15m or -10",
+                                 text)};
+    };
+    Selection selection;
+    EK_TRY_ASSIGN(selection.from, place(options.from));
+    if (!options.to.empty()) {
+        EK_TRY_ASSIGN(selection.to, place(options.to));
+    }
+    if (!options.filter.empty()) {
+        auto filter = EventFilter::parse(options.filter);
+        if (!filter.ok()) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("the filter '{}' is not understood: {}", options.filter,
+                                     filter.error().detail)};
+        }
+        selection.filter = std::move(*filter);
+    }
+    EK_TRY(check_format(options.format));
+    return selection;
+}
+
+// Shows the events that pass the filter as the options say, and counts them.
 class Printer {
 public:
-    explicit Printer(const ReadOptions& options)
-        : options_(options), terminal_(terminal_of(stdout)) {}
+    Printer(const ReadOptions& options, std::optional<EventFilter> filter)
+        : options_(options), terminal_(terminal_of(stdout)), filter_(std::move(filter)) {}
 
-    void print(std::uint32_t partition, const Event& event) {
+    void take(std::uint32_t partition, const Event& event) {
         const EventPlace place{options_.event_hub, partition};
+        ++looked_at;
+        if (filter_ && !filter_->matches(place, event)) return;
         if (options_.output == "json") {
             fmt::print("{}\n", as_json(place, event));
         } else if (!options_.format.empty()) {
@@ -89,15 +115,29 @@ public:
         ++count;
     }
 
+    // For people, at the end.
+    std::string summary(double seconds) const {
+        std::string text = with_commas(count) + " shown";
+        if (filter_) text += fmt::format(", {} looked at", with_commas(looked_at));
+        text += fmt::format(", {:.2f} s", seconds);
+        if (const auto bad = filter_ ? filter_->bodies_without_json() : 0; bad > 0) {
+            text += fmt::format("; {} without a JSON body", with_commas(bad));
+        }
+        return text;
+    }
+
     std::uint64_t count = 0;
+    std::uint64_t looked_at = 0;
 
 private:
     const ReadOptions& options_;
     const Terminal terminal_;
+    std::optional<EventFilter> filter_;
 };
 
 Result<std::vector<Source>> open_sources(Client& client, const ReadOptions& options,
-                                         const ReadStart& start, std::uint32_t partition_count) {
+                                         const Selection& selection,
+                                         std::uint32_t partition_count) {
     auto partitions = options.partitions;
     for (std::uint32_t i = 0; options.partitions.empty() && i < partition_count; ++i) {
         partitions.push_back(i);
@@ -112,7 +152,8 @@ Result<std::vector<Source>> open_sources(Client& client, const ReadOptions& opti
         Source source;
         source.partition = partition;
         EK_TRY_ASSIGN(const auto info, client.properties(partition));
-        const Position position = position_in(start, info);
+        const Position position = position_in(selection.from, info);
+        if (selection.to) source.to = position_in(*selection.to, info);
         source.last = info.last_enqueued_sequence_number;
         source.at_end = begins_at_end(position, info);
         RemoteReaderOptions wanted;
@@ -146,9 +187,14 @@ ExitCode read_all(std::vector<Source>& sources, const ReadOptions& options, cons
             }
             for (const Event& event : *batch) {
                 any = true;
+                if (source.to && !lies_before(event, *source.to)) {
+                    source.at_end = true;
+                    break;
+                }
                 source.at_end = source.at_end || event.sequence_number >= source.last;
-                printer.print(source.partition, event);
-                if (printer.count == options.count) return ExitCode::done;
+                printer.take(source.partition, event);
+                const bool is_enough = options.count > 0 && printer.count == options.count;
+                if (is_enough) return ExitCode::done;
                 if (source.at_end && !options.follow) break;  // what came since is not asked for
             }
         }
@@ -185,7 +231,7 @@ std::optional<ReadStart> parse_start(std::string_view text, WallTime now) {
         const auto past = std::chrono::duration_cast<std::chrono::milliseconds>(*ago);
         return ReadStart{Position::at_time((now - past).milliseconds), {}};
     }
-    const auto time = unix_ms(text);
+    const auto time = parse_time(text);
     if (!time) return std::nullopt;
     return ReadStart{Position::at_time(*time), {}};
 }
@@ -201,13 +247,9 @@ ExitCode read(const ReadOptions& options) {
     Interrupt interrupt;
     const SystemClock clock;
     const Instant started = clock.now();
-    const auto start = parse_start(options.from, clock.wall());
-    if (!start) {
-        return wrong_usage(fmt::format("'{}' is no place to start", options.from),
-                           "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z, -15m or -10");
-    }
-    if (const auto good = check_format(options.format); !good.ok()) {
-        return wrong_usage(good.error().detail, "evenkeel read --help lists what there is");
+    auto selection = selection_of(options, clock.wall());
+    if (!selection.ok()) {
+        return wrong_usage(selection.error().detail, "evenkeel read --help lists what there is");
     }
     const auto remote = remote_of(options.remote);
     if (!remote.ok()) return fail("read", remote.error());
@@ -217,7 +259,7 @@ ExitCode read(const ReadOptions& options) {
     auto client =
         Client::open(client_options(*remote, options.event_hub, "evenkeel read", Patience::usual));
     if (!client.ok()) return fail_remote(what, client.error(), *remote);
-    auto sources = open_sources(**client, options, *start, contact->partitions);
+    auto sources = open_sources(**client, options, *selection, contact->partitions);
     if (!sources.ok()) {
         const bool no_group = sources.error().code == ErrorCode::not_found &&
                               options.group != "$Default" && options.partitions.empty();
@@ -226,13 +268,13 @@ ExitCode read(const ReadOptions& options) {
             no_group ? fmt::format("'evenkeel group ls {}' shows its groups", options.event_hub)
                      : "");
     }
-    Printer printer(options);
+    Printer printer(options, std::move(selection->filter));
     const ExitCode ended = read_all(*sources, options, *remote, printer, interrupt);
     std::fflush(stdout);
     const bool to_people = terminal_of(stdout).is_terminal && options.output == "text";
     if (!options.quiet && to_people && options.format.empty()) {
-        fmt::print(stderr, "{} shown, {:.2f} s\n", with_commas(printer.count),
-                   std::chrono::duration<double>(clock.now() - started).count());
+        const std::chrono::duration<double> took = clock.now() - started;
+        fmt::print(stderr, "{}\n", printer.summary(took.count()));
     }
     return ended;
 }

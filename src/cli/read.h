@@ -21,6 +21,8 @@ struct ReadOptions {
     std::string group = "$Default";
     std::vector<std::uint32_t> partitions;  // empty: all
     std::string from = "start";
+    std::string to;            // only what lies before this place; empty: all
+    std::string filter;        // as in event_filter.h; empty: all
     std::uint64_t count = 0;   // stop after so many; 0: no limit
     bool follow = false;       // wait for more at the end
     bool exit_at_end = false;  // said aloud; it is what happens without `follow`

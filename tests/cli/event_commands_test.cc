@@ -130,6 +130,37 @@ TEST_F(EventCommands, read_from_every_kind_of_place) {
     EXPECT_EQ(read({"-p", "0", "-f", "%t/%p %s\\n", "-n", "1"}).output, name_ + "/0 0\n");
 }
 
+TEST_F(EventCommands, read_up_to_a_place) {
+    ASSERT_EQ(evenkeel({"send", name_, "1", "2", "3", "4"}).exit_code, 0);
+    EXPECT_EQ(read({"--to", "seq:2"}).output, "1\n2\n");
+    EXPECT_EQ(read({"--from", "seq:1", "--to", "-1"}).output, "2\n3\n");
+    EXPECT_EQ(read({"--to", "start"}).output, "");
+    EXPECT_EQ(read({"--to", "end"}).output, "1\n2\n3\n4\n");
+    EXPECT_EQ(read({"--to", "2020-01-01"}).output, "");
+    EXPECT_EQ(read({"--to", "soon"}).exit_code, 2);
+    EXPECT_EQ(read({"--to", "end", "--follow"}).exit_code, 2);
+}
+
+TEST_F(EventCommands, read_what_meets_a_condition) {
+    ASSERT_EQ(evenkeel({"send", name_, "-P", "kind=order", R"({"total": 99})", "none",
+                        R"({"total": 129.9})", R"({"total": 412})"})
+                  .exit_code,
+              0);
+    EXPECT_EQ(read({"--filter", "body.total > 100", "-f", "%s "}).output, "2 3 ");
+    EXPECT_EQ(read({"--filter", "body.total > 100", "-n", "1", "-f", "%s "}).output, "2 ");
+    EXPECT_EQ(read({"--filter", "properties.kind == 'order' and seq < 2", "-f", "%s "}).output,
+              "0 1 ");
+    const auto shown = on_terminal("read " + name_ + " --filter 'body.total > 100'");
+    EXPECT_TRUE(has(shown.output, "2 shown, 4 looked at, ")) << shown.output;
+    EXPECT_TRUE(has(shown.output, "; 1 without a JSON body")) << shown.output;
+    const auto wrong = read({"--filter", "total > 100"});
+    EXPECT_EQ(wrong.exit_code, 2);
+    EXPECT_TRUE(has(wrong.errors,
+                    "the filter 'total > 100' is not understood: an event has no "
+                    "'total'"))
+        << wrong.errors;
+}
+
 TEST_F(EventCommands, read_shows_people_more_than_programs) {
     ASSERT_EQ(evenkeel({"send", name_, "hello", "--key", "k"}).exit_code, 0);
 
