@@ -93,6 +93,16 @@ public:
         const Lock lock(mutex_);
         return blobs_;
     }
+    // The container is gone until somebody creates it.
+    void remove_container() {
+        const Lock lock(mutex_);
+        has_container_ = false;
+        blobs_.clear();
+    }
+    bool has_container() const {
+        const Lock lock(mutex_);
+        return has_container_;
+    }
     std::uint64_t requests() const {
         const Lock lock(mutex_);
         return requests_;
@@ -148,6 +158,10 @@ private:
         const std::string path = percent_decoded(request.path);
         if (!path.starts_with(root)) return error(404, "ContainerNotFound");
         const std::string name = path.substr(std::min(root.size() + 1, path.size()));
+        if (name.empty() && request.method == "PUT" && !std::exchange(has_container_, true)) {
+            return {201, "", "application/xml", {}};
+        }
+        if (!has_container_) return error(404, "ContainerNotFound");
         if (name.empty())
             return request.method == "PUT" ? error(409, "ContainerAlreadyExists")
                                            : list(request.query);
@@ -258,6 +272,7 @@ private:
     std::map<std::string, Blob> blobs_ EK_GUARDED_BY(mutex_);
     std::function<Fault(const http::Request&)> fault_ EK_GUARDED_BY(mutex_);
     std::pair<int, std::string> refusal_ EK_GUARDED_BY(mutex_);
+    bool has_container_ EK_GUARDED_BY(mutex_) = true;
     std::size_t page_items_ EK_GUARDED_BY(mutex_) = 5000;
     std::uint64_t last_etag_ EK_GUARDED_BY(mutex_) = 0;
     std::uint64_t requests_ EK_GUARDED_BY(mutex_) = 0;

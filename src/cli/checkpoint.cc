@@ -52,7 +52,7 @@ Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
 }  // namespace
 
 ExitCode checkpoint_ls(const CheckpointOptions& options) {
-    const auto opened = open_group(options);
+    const auto opened = open_group(options, false);
     if (!opened.ok()) return fail("cannot list checkpoints", opened.error());
     boost::json::array listed;
     if (!is_json(options)) {
@@ -85,7 +85,8 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
         return wrong_usage(fmt::format("'{}' is no position", options.to),
                            "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z, -15m or -10");
     }
-    auto opened = open_group(options);
+    // Only partitions that are named are set in a group that is not there yet.
+    auto opened = open_group(options, !options.partitions.empty());
     if (!opened.ok()) return fail("cannot set checkpoints", opened.error());
     // These two need no hub to tell which event they are.
     const Position& position = start->position;
@@ -125,7 +126,7 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
 
 ExitCode checkpoint_rewind(const CheckpointOptions& options) {
     if (options.by < 1) return wrong_usage("rewind goes back by at least 1 event", "use --by N");
-    auto opened = open_group(options);
+    auto opened = open_group(options, false);
     if (!opened.ok()) return fail("cannot rewind", opened.error());
     std::vector<CheckpointMove> moves;
     for (const auto& [partition, row] : opened->rows) {
@@ -141,7 +142,7 @@ ExitCode checkpoint_rewind(const CheckpointOptions& options) {
 }
 
 ExitCode checkpoint_export(const CheckpointOptions& options) {
-    const auto opened = open_group(options);
+    const auto opened = open_group(options, false);
     if (!opened.ok()) return fail("cannot export", opened.error());
     for (const auto& [partition, row] : opened->rows) {
         if (!row.checkpoint || !is_wanted(options, partition)) continue;
@@ -154,20 +155,24 @@ ExitCode checkpoint_copy(const CheckpointOptions& options) {
     if (options.to_store.empty() && options.to_group.empty()) {
         return wrong_usage("copy needs a place to copy to", "use --to STORE, --to-group GROUP");
     }
-    auto from = open_group(options);
+    auto from = open_group(options, false);
     if (!from.ok()) return fail("cannot copy", from.error());
     auto group = group_of(options);
     if (!group.ok()) return fail("cannot copy", group.error());
     if (!options.to_group.empty()) group->group = options.to_group;
-    auto to = open_group(options.to_store.empty() ? options.store : options.to_store, *group,
-                         {.may_create = !options.is_dry_run});
-    if (!to.ok()) return fail("cannot copy", to.error());
-    std::vector<CheckpointMove> moves;
+    std::vector<Checkpoint> wanted;
     for (const auto& [partition, row] : from->rows) {
         if (!row.checkpoint || !is_wanted(options, partition)) continue;
-        Checkpoint wanted = *row.checkpoint;
-        wanted.epoch = {};  // the other group's epochs are its own
-        moves.push_back({wanted, &to->rows[partition]});
+        wanted.push_back(*row.checkpoint);
+        wanted.back().epoch = {};  // the other group's epochs are its own
+    }
+    auto to = open_group(options.to_store.empty() ? options.store : options.to_store, *group,
+                         {.may_create = !options.is_dry_run && !wanted.empty()});
+    if (!to.ok()) return fail("cannot copy", to.error());
+    std::vector<CheckpointMove> moves;
+    moves.reserve(wanted.size());
+    for (const Checkpoint& entry : wanted) {
+        moves.push_back({entry, &to->rows[entry.partition.value]});
     }
     return apply(*to, moves, options);
 }

@@ -24,8 +24,6 @@ ExitCode import_file(const CheckpointOptions& options) {
     io::system::SystemFiles files;
     const auto bytes = io::read_file(files, options.file, import_bytes_max);
     if (!bytes.ok()) return fail(fmt::format("cannot read '{}'", options.file), bytes.error());
-    auto opened = open_group(options);
-    if (!opened.ok()) return fail("cannot import", opened.error());
     std::vector<Checkpoint> wanted;
     std::string_view left = as_text(*bytes);
     for (int line = 1; !left.empty(); ++line) {
@@ -58,6 +56,8 @@ ExitCode import_file(const CheckpointOptions& options) {
                           .hub_created_ms = number("hub_created_ms").value_or(0),
                           .enqueued_ms = number("enqueued_ms").value_or(0)});
     }
+    auto opened = open_group(options, !wanted.empty());
+    if (!opened.ok()) return fail("cannot import", opened.error());
     std::vector<CheckpointMove> moves;
     moves.reserve(wanted.size());
     for (const Checkpoint& entry : wanted) {

@@ -6,9 +6,6 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "io/file.h"
-#include "io/system/files.h"
-
 namespace evenkeel::cli {
 namespace {
 
@@ -95,14 +92,10 @@ Result<OpenedGroup> open_group(const std::string& url, const GroupName& group,
     return opened;
 }
 
-Result<OpenedGroup> open_group(const CheckpointOptions& options) {
+Result<OpenedGroup> open_group(const CheckpointOptions& options, bool may_create) {
     EK_TRY_ASSIGN(const GroupName group, group_of(options));
-    constexpr std::string_view sqlite = "sqlite:";
-    if (options.store.starts_with(sqlite)) {  // opening it would make one where a name is mistyped
-        io::system::SystemFiles files;
-        EK_TRY(files.open(options.store.substr(sqlite.size()), io::OpenMode::read));
-    }
-    return open_group(options.store, group, {.may_create = !options.is_dry_run});
+    EK_TRY(check_file_of_store(options.store));
+    return open_group(options.store, group, {.may_create = may_create && !options.is_dry_run});
 }
 
 ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& moves,

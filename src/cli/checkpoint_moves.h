@@ -24,15 +24,16 @@ struct CheckpointRow {
 using CheckpointRows = std::map<std::uint32_t, CheckpointRow>;
 
 struct OpenedGroup {
-    std::unique_ptr<StoreSession> store;  // none: there is no store yet, and a dry run makes none
+    std::unique_ptr<StoreSession> store;  // none: the group is not there, and was not made
     CheckpointRows rows;
 };
 
 Result<checkpoint::GroupName> group_of(const CheckpointOptions& options);
 Result<OpenedGroup> open_group(const std::string& url, const checkpoint::GroupName& group,
                                const checkpoint::OpenOptions& options);
-// The one in --store; `not_found` if it names a file that is not there.
-Result<OpenedGroup> open_group(const CheckpointOptions& options);
+// The one in --store; `not_found` if it names a file that is not there. Neither a dry run nor a
+// command that only looks, or changes only what is there, makes it.
+Result<OpenedGroup> open_group(const CheckpointOptions& options, bool may_create);
 
 struct CheckpointMove {
     checkpoint::Checkpoint wanted;

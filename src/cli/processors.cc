@@ -12,8 +12,6 @@
 #include "cli/interrupt.h"
 #include "cli/listing.h"
 #include "cli/store_session.h"
-#include "io/file.h"
-#include "io/system/files.h"
 #include "processor/journal.h"
 #include "processor/requests.h"
 
@@ -32,27 +30,34 @@ constexpr Duration look_period_min = std::chrono::milliseconds(100);
 constexpr Duration look_period_max = std::chrono::seconds(1);
 constexpr int attempts_max = 20;  // of a change of a record that others change too
 
-Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options) {
-    constexpr std::string_view sqlite = "sqlite:";
-    if (options.store.starts_with(sqlite)) {  // opening it would make one where a name is mistyped
-        io::system::SystemFiles files;
-        EK_TRY(files.open(options.store.substr(sqlite.size()), io::OpenMode::read));
-    }
+// None if the group is not there, and may not be made.
+Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options, bool may_create) {
+    EK_TRY(check_file_of_store(options.store));
     std::string host = options.hub_namespace;
     if (host.empty()) {
         EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
         host = remote.target.endpoint.host;
     }
-    return StoreSession::open(options.store, {host, options.event_hub, options.group});
+    return StoreSession::open(options.store, {host, options.event_hub, options.group},
+                              {.may_create = may_create});
 }
 
-Result<std::vector<Member>> members_in(StoreSession& store) {
-    return store.ask<std::vector<Member>>(
+// These find nothing where there is no group.
+Result<std::vector<Member>> members_in(StoreSession* store) {
+    if (!store) return std::vector<Member>();
+    return store->ask<std::vector<Member>>(
         [](Store& s, auto done) { s.list_members(std::move(done)); });
 }
 
-Result<std::vector<Record>> records_in(StoreSession& store, std::string_view prefix) {
-    return store.ask<std::vector<Record>>([prefix = std::string(prefix)](Store& s, auto done) {
+Result<std::vector<Ownership>> ownerships_in(StoreSession* store) {
+    if (!store) return std::vector<Ownership>();
+    return store->ask<std::vector<Ownership>>(
+        [](Store& s, auto done) { s.list_ownerships(std::move(done)); });
+}
+
+Result<std::vector<Record>> records_in(StoreSession* store, std::string_view prefix) {
+    if (!store) return std::vector<Record>();
+    return store->ask<std::vector<Record>>([prefix = std::string(prefix)](Store& s, auto done) {
         s.list_records(prefix, std::move(done));
     });
 }
@@ -66,7 +71,7 @@ Result<std::string> write(StoreSession& store, const Record& record) {
 template <typename Change>
 Result<Paused> change_paused(StoreSession& store, Change change) {
     for (int attempt = 1;; ++attempt) {
-        EK_TRY_ASSIGN(const auto listed, records_in(store, processor::pause_key));
+        EK_TRY_ASSIGN(const auto listed, records_in(&store, processor::pause_key));
         Record record{std::string(processor::pause_key), "", ""};
         for (const Record& each : listed) {
             if (each.key == record.key) record = each;
@@ -107,11 +112,10 @@ std::string name_of(const std::string& id) {
 
 ExitCode processor_ls(const ProcessorsOptions& options) {
     const char* what = "cannot list processors";
-    auto store = open(options);
+    auto store = open(options, false);
     if (!store.ok()) return fail(what, store.error());
-    const auto members = members_in(**store);
-    const auto ownerships = (*store)->ask<std::vector<Ownership>>(
-        [](Store& s, auto done) { s.list_ownerships(std::move(done)); });
+    const auto members = members_in(store->get());
+    const auto ownerships = ownerships_in(store->get());
     if (!members.ok()) return fail(what, members.error());
     if (!ownerships.ok()) return fail(what, ownerships.error());
     std::map<std::string, std::string> owned;
@@ -147,9 +151,9 @@ ExitCode processor_history(const ProcessorsOptions& options) {
     if (!options.last.empty() && !last) {
         return wrong_usage(fmt::format("'{}' is no time", options.last), "use --last 10m, or 2h");
     }
-    auto store = open(options);
+    auto store = open(options, false);
     if (!store.ok()) return fail(what, store.error());
-    const auto records = records_in(**store, processor::moves_prefix);
+    const auto records = records_in(store->get(), processor::moves_prefix);
     if (!records.ok()) return fail(what, records.error());
     const std::int64_t now = SystemClock().wall().milliseconds;
     std::vector<OwnerMove> moves;
@@ -188,9 +192,9 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
     const std::string what = fmt::format("cannot drain '{}'", options.id);
     const auto wait = parse_duration(options.wait);
     if (!wait) return wrong_usage(fmt::format("'{}' is no time", options.wait), "use --wait 60s");
-    auto store = open(options);
+    auto store = open(options, false);
     if (!store.ok()) return fail(what, store.error());
-    const auto members = members_in(**store);
+    const auto members = members_in(store->get());
     if (!members.ok()) return fail(what, members.error());
     const auto found = std::ranges::find_if(*members, [&](const Member& member) {
         return member.id == options.id && (*store)->is_alive(member);
@@ -213,12 +217,12 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
     Duration look_period = look_period_min;
     while (clock.now() < end && !interrupt.wait(look_period)) {
         look_period = std::min(2 * look_period, look_period_max);
-        const auto now = members_in(**store);
+        const auto now = members_in(store->get());
         if (!now.ok()) return fail(what, now.error());
         const bool is_there = std::ranges::any_of(
             *now, [&](const Member& member) { return member.incarnation == found->incarnation; });
         if (is_there) continue;
-        const auto left = records_in(**store, request.key);  // it may have died instead
+        const auto left = records_in(store->get(), request.key);  // it may have died instead
         for (const Record& each : left.ok() ? *left : std::vector<Record>()) {
             if (each.key == request.key) (void)write(**store, {each.key, "", each.version});
         }
@@ -230,7 +234,7 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
 }
 
 ExitCode processor_pause(const ProcessorsOptions& options) {
-    auto store = open(options);
+    auto store = open(options, true);  // those that start later obey too
     if (!store.ok()) return fail("cannot pause", store.error());
     const auto paused = change_paused(**store, [&](Paused& now) -> Result<> {
         if (options.partitions.empty()) now = {.all = true};
@@ -241,8 +245,9 @@ ExitCode processor_pause(const ProcessorsOptions& options) {
 }
 
 ExitCode processor_resume(const ProcessorsOptions& options) {
-    auto store = open(options);
+    auto store = open(options, false);
     if (!store.ok()) return fail("cannot resume", store.error());
+    if (!*store) return tell_paused(options, Paused{}, "cannot resume");
     const auto paused = change_paused(**store, [&](Paused& now) -> Result<> {
         if (options.partitions.empty()) {
             now = {};

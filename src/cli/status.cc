@@ -52,6 +52,7 @@ struct Row {
 };
 
 struct Group {
+    bool is_there = false;  // in the store
     std::vector<Member> members;
     std::vector<Row> rows;
     processor::Paused paused;
@@ -68,20 +69,14 @@ std::int64_t retention_of(const Remote& remote, const std::string& event_hub) {
     return info.ok() ? info->options.retention.count() : 0;
 }
 
-Result<Group> look(const StatusOptions& options, const Remote& remote) {
-    Group group;
-    EK_TRY_ASSIGN(const auto properties, first_contact(remote, options.event_hub));
-    EK_TRY_ASSIGN(
-        const auto client,
-        Client::open(client_options(remote, options.event_hub, "evenkeel status", Patience::none)));
-    for (std::uint32_t i = 0; i < properties.partitions; ++i) {
-        Row row;
-        EK_TRY_ASSIGN(row.hub, client->properties(i));
-        group.rows.push_back(std::move(row));
-    }
-    EK_TRY_ASSIGN(const auto session,
-                  StoreSession::open(options.store, {remote.target.endpoint.host, options.event_hub,
-                                                     options.group}));
+// What the store knows of the group; nothing is made where it does not know it.
+Result<> look_into_store(const StatusOptions& options, const Remote& remote, Group& group) {
+    EK_TRY_ASSIGN(const auto session, StoreSession::open(options.store,
+                                                         {remote.target.endpoint.host,
+                                                          options.event_hub, options.group},
+                                                         {.may_create = false}));
+    group.is_there = session != nullptr;
+    if (!session) return {};
     EK_TRY_ASSIGN(group.members, session->ask<std::vector<Member>>([](Store& store, auto answer) {
         store.list_members(std::move(answer));
     }));
@@ -97,7 +92,6 @@ Result<Group> look(const StatusOptions& options, const Remote& remote) {
                       store.list_records(processor::request_prefix, std::move(answer));
                   }));
     group.paused = processor::read_requests(requests, "").paused;
-    group.retention_ms = retention_of(remote, options.event_hub);
     for (const auto& ownership : ownerships) {
         if (ownership.partition.value >= group.rows.size()) continue;
         Row& row = group.rows[ownership.partition.value];
@@ -110,6 +104,22 @@ Result<Group> look(const StatusOptions& options, const Remote& remote) {
         if (checkpoint.partition.value >= group.rows.size()) continue;
         group.rows[checkpoint.partition.value].checkpoint = checkpoint;
     }
+    return {};
+}
+
+Result<Group> look(const StatusOptions& options, const Remote& remote) {
+    Group group;
+    EK_TRY_ASSIGN(const auto properties, first_contact(remote, options.event_hub));
+    EK_TRY_ASSIGN(
+        const auto client,
+        Client::open(client_options(remote, options.event_hub, "evenkeel status", Patience::none)));
+    for (std::uint32_t i = 0; i < properties.partitions; ++i) {
+        Row row;
+        EK_TRY_ASSIGN(row.hub, client->properties(i));
+        group.rows.push_back(std::move(row));
+    }
+    EK_TRY(look_into_store(options, remote, group));
+    group.retention_ms = retention_of(remote, options.event_hub);
     return group;
 }
 
@@ -204,6 +214,9 @@ void print_table(const StatusOptions& options, const Group& group) {
     fmt::print(stderr, "group '{}' of event hub '{}': {} members, {} events behind\n",
                printable(options.group), printable(options.event_hub), group.members.size(),
                with_commas(static_cast<std::uint64_t>(lag)));
+    if (!group.is_there) {
+        fmt::print(stderr, "the store knows nothing of this group: no processor has used it yet\n");
+    }
     for (const Row& row : group.rows) {
         if (row.lost() == 0) continue;
         fmt::print(stderr, "partition {}: retention took {} events before they were handled\n",

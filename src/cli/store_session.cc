@@ -1,8 +1,28 @@
 #include "cli/store_session.h"
 
 #include <chrono>
+#include <string_view>
+
+#include <fmt/core.h>
+
+#include "io/file.h"
+#include "io/system/files.h"
 
 namespace evenkeel::cli {
+
+Result<> check_file_of_store(const std::string& url) {
+    constexpr std::string_view sqlite = "sqlite:";
+    if (!url.starts_with(sqlite)) return {};
+    const std::string file = url.substr(sqlite.size());
+    io::system::SystemFiles files;
+    const auto opened = files.open(file, io::OpenMode::read);
+    if (opened.ok()) return {};
+    if (opened.error().code != ErrorCode::not_found) return opened.error();
+    return Error{ErrorCode::not_found,
+                 fmt::format("there is no file '{}'; the first processor that runs with --store {} "
+                             "makes it, or the name is another one",
+                             file, url)};
+}
 
 Result<std::unique_ptr<StoreSession>> StoreSession::open(const std::string& url,
                                                          const checkpoint::GroupName& group,

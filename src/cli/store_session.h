@@ -13,6 +13,10 @@
 
 namespace evenkeel::cli {
 
+// `not_found` if it names a SQLite file that is not there: the name may be mistyped, and opening it
+// would make one.
+Result<> check_file_of_store(const std::string& url);
+
 class StoreSession {
 public:
     // None as open_store() says.
