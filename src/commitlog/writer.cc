@@ -63,9 +63,11 @@ Result<> Writer::create_segment(const FlushPart& part) {
     const std::string path = directory_ + "/" + log_name(part.header.name);
     auto opened = files_.open(path, io::OpenMode::create);
     if (!opened.ok() && opened.error().code == ErrorCode::already_exists) {
-        // Left over from a creation that failed, or abandoned while it was empty.
+        // Left over from a creation that failed, or abandoned while it was empty. What it held must
+        // be gone for good before anything is written in its place.
         opened = files_.open(path, io::OpenMode::write);
         if (opened.ok()) EK_TRY((*opened)->truncate(0));
+        if (opened.ok()) EK_TRY((*opened)->sync());
     }
     if (!opened.ok()) return opened.error();
     auto before = std::exchange(active_, std::move(*opened));
