@@ -114,12 +114,13 @@ ExitCode explain(CLI::App& app, const CLI::ParseError& error) {
         return ExitCode::done;
     }
     const CLI::App* at = innermost(&app);
-    std::string what = error.what();
+    const bool lacks_command = at->get_require_subcommand_min() > 0;
+    std::string what = lacks_command ? command_of(at) + " needs a command" : error.what();
     std::string hint = command_of(at) + " --help";
     if (const auto extras = at->remaining(); !extras.empty()) {
-        const bool is_command = !extras.front().starts_with('-');
-        if (is_command && at->get_require_subcommand_min() > 0) {
-            what = fmt::format("'{}' is no command of {}", extras.front(), command_of(at));
+        const std::string_view kind = extras.front().starts_with('-') ? "option" : "command";
+        if (lacks_command) {
+            what = fmt::format("'{}' is no {} of {}", extras.front(), kind, command_of(at));
         }
         if (const auto word = suggestion(at, extras.front()); !word.empty()) {
             hint = fmt::format("{} (did you mean {}?)", hint, word);
