@@ -59,10 +59,22 @@ Result<> read_options(std::string_view text, RedisAddress& address) {
             address.verify = false;
         } else if (name == "sentinel" && value && !value->empty()) {
             address.primary = *value;
+        } else if (name == "sentinel_user" && value && !value->empty()) {
+            address.sentinel_user = *value;
+        } else if (name == "sentinel_password" && value && !value->empty()) {
+            address.sentinel_password = *value;
         } else {
             return unreadable(
-                "of options there are sentinel=NAME, and for rediss:// ca=FILE and insecure=1");
+                "of options there are sentinel=NAME, with it sentinel_user=USER and "
+                "sentinel_password=PASSWORD, and for rediss:// ca=FILE and insecure=1");
         }
+    }
+    if (address.primary.empty() &&
+        !(address.sentinel_user.empty() && address.sentinel_password.empty())) {
+        return unreadable("a user or password of Sentinels needs sentinel=NAME");
+    }
+    if (!address.sentinel_user.empty() && address.sentinel_password.empty()) {
+        return unreadable("sentinel_user without sentinel_password");
     }
     if (!address.is_tls && (!address.ca_file.empty() || !address.verify)) {
         return unreadable("ca=FILE and insecure=1 are for rediss://");

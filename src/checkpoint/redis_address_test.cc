@@ -38,14 +38,44 @@ TEST(RedisAddress, names_sentinels) {
     EXPECT_TRUE(RedisAddress::parse("redis://h")->sentinels.empty());
 }
 
+TEST(RedisAddress, has_another_user_and_password_for_sentinels_which_are_not_shown) {
+    const auto both = RedisAddress::parse(
+        "redis://me:pw@s1?sentinel=main&sentinel_user=asker&sentinel_password=hu%26sh%40");
+    const auto password = RedisAddress::parse("redis://s1?sentinel_password=hush&sentinel=main");
+
+    ASSERT_TRUE(both) << to_string(both.error());
+    EXPECT_EQ(both->password, "pw");
+    EXPECT_EQ(both->sentinel_user, "asker");
+    EXPECT_EQ(both->sentinel_password, "hu&sh@");
+    EXPECT_EQ(both->shown(), "redis://s1:26379/0?sentinel=main");
+    ASSERT_TRUE(password) << to_string(password.error());
+    EXPECT_EQ(password->sentinel_password, "hush");
+    EXPECT_EQ(password->sentinel_user, "");
+}
+
 TEST(RedisAddress, what_cannot_be_read_is_told_without_secrets) {
-    for (const char* bad :
-         {"redis:h", "redis://", "redis://me:hush@", "redis://me:hu/sh@h", "redis://me:hush@h:x",
-          "redis://me:hush@h/db", "redis://me:hush@h/-1", "redis://me:hush%zz@h",
-          "redis://me:hush%4@h", "redis://me:hush@h?ssl=1", "redis://me:hush@h?ca=/x",
-          "redis://me@h", "rediss://me:hush@h?insecure=yes", "redis://me:hu@sh@h",
-          "redis://me:hush@a,b", "redis://me:hush@a,,b?sentinel=m",
-          "redis://me:hush@a?sentinel=", "redis://me:hush@a:x,b?sentinel=m"}) {
+    for (const char* bad : {"redis:h",
+                            "redis://",
+                            "redis://me:hush@",
+                            "redis://me:hu/sh@h",
+                            "redis://me:hush@h:x",
+                            "redis://me:hush@h/db",
+                            "redis://me:hush@h/-1",
+                            "redis://me:hush%zz@h",
+                            "redis://me:hush%4@h",
+                            "redis://me:hush@h?ssl=1",
+                            "redis://me:hush@h?ca=/x",
+                            "redis://me@h",
+                            "rediss://me:hush@h?insecure=yes",
+                            "redis://me:hu@sh@h",
+                            "redis://me:hush@a,b",
+                            "redis://me:hush@a,,b?sentinel=m",
+                            "redis://a?sentinel_password=hush",
+                            "redis://a?sentinel=m&sentinel_user=hush",
+                            "redis://a?sentinel=m&sentinel_password=hush%4",
+                            "redis://a?sentinel=m&sentinel_pw=hush",
+                            "redis://me:hush@a?sentinel=",
+                            "redis://me:hush@a:x,b?sentinel=m"}) {
         const auto address = RedisAddress::parse(bad);
         ASSERT_FALSE(address) << bad;
         EXPECT_EQ(address.error().code, ErrorCode::invalid_argument);

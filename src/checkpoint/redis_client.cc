@@ -94,10 +94,16 @@ void RedisClient::connect() {
 
 // Which server is the primary now.
 void RedisClient::ask_sentinels() {
+    const RedisAddress& address = options_.address;
+    const bool has_own = !address.sentinel_password.empty();
     sentinels_ = std::make_unique<RedisSentinels>(
         loop_, network_,
-        RedisSentinels::Options{options_.address.sentinels, options_.address.primary,
-                                options_.wait_max, options_.tls},
+        RedisSentinels::Options{.sentinels = address.sentinels,
+                                .primary = address.primary,
+                                .wait_max = options_.wait_max,
+                                .user = has_own ? address.sentinel_user : address.user,
+                                .password = has_own ? address.sentinel_password : address.password,
+                                .tls = options_.tls},
         [this](Result<io::Endpoint> found) {
             // It goes when it has returned.
             loop_.post([weak = std::weak_ptr<RedisClient*>(alive_), found = std::move(found)] {

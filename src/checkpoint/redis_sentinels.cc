@@ -22,7 +22,13 @@ RedisSentinels::RedisSentinels(io::Loop& loop, io::Network& network, Options opt
       done_(std::move(done)),
       last_{ErrorCode::unavailable, "there is no Sentinel to ask"},
       input_(input_bytes) {
-    append_command(command_, {"SENTINEL", "get-master-addr-by-name", options_.primary});
+    append_command(question_, {"SENTINEL", "get-master-addr-by-name", options_.primary});
+    // Those before Redis 6 know no users.
+    if (options_.user.empty()) {
+        append_command(login_, {"AUTH", options_.password});
+    } else {
+        append_command(login_, {"AUTH", options_.user, options_.password});
+    }
     loop_.post([weak = std::weak_ptr<RedisSentinels*>(alive_)] {
         if (const auto self = weak.lock()) (*self)->ask_next();
     });
@@ -48,21 +54,27 @@ void RedisSentinels::ask_next() {
                          const auto self = weak.lock();
                          if (!self || (*self)->life_ != life) return;
                          if (!connected.ok()) return (*self)->give_up_on(connected.error());
-                         (*self)->ask(std::move(*connected));
+                         (*self)->greet(std::move(*connected));
                      });
 }
 
-void RedisSentinels::ask(std::unique_ptr<io::Socket> socket) {
+void RedisSentinels::greet(std::unique_ptr<io::Socket> socket) {
     socket_ = options_.tls ? io::tls_client(loop_, std::move(socket), *options_.tls,
                                             options_.sentinels[next_ - 1].host)
                            : std::move(socket);
-    socket_->write(as_bytes(command_), [weak = std::weak_ptr<RedisSentinels*>(alive_),
-                                        life = life_](const Result<>& written) {
+    said_ = Said::question;
+    send(question_);
+}
+
+// One write at a time: the answer is read when it is done.
+void RedisSentinels::send(const std::string& command) {
+    socket_->write(as_bytes(command), [weak = std::weak_ptr<RedisSentinels*>(alive_),
+                                       life = life_](const Result<>& written) {
         const auto self = weak.lock();
-        if (!self || (*self)->life_ != life || written.ok()) return;
-        (*self)->give_up_on(written.error());
+        if (!self || (*self)->life_ != life) return;
+        if (!written.ok()) return (*self)->give_up_on(written.error());
+        (*self)->read();
     });
-    read();
 }
 
 void RedisSentinels::read() {
@@ -82,6 +94,20 @@ void RedisSentinels::read() {
 }
 
 void RedisSentinels::take(const RespValue& reply) {
+    if (said_ == Said::login) {
+        if (reply.is_error()) {
+            return give_up_on({ErrorCode::not_allowed,
+                               "it refuses user and password; give those of the Sentinels by "
+                               "&sentinel_user=USER and &sentinel_password=PASSWORD in the "
+                               "address, without which those of the servers count"});
+        }
+        said_ = Said::question_after_login;
+        return send(question_);
+    }
+    if (said_ == Said::question && wants_login(reply) && !options_.password.empty()) {
+        said_ = Said::login;
+        return send(login_);
+    }
     auto found = primary_in(reply, options_.primary);
     if (!found.ok()) return give_up_on(found.error());
     ++life_;
@@ -90,8 +116,11 @@ void RedisSentinels::take(const RespValue& reply) {
 }
 
 void RedisSentinels::give_up_on(Error why) {
-    last_ = {why.code,
-             fmt::format("Sentinel {}: {}", to_string(options_.sentinels[next_ - 1]), why.detail)};
+    // That one is not there is not what has to be told if another one refuses us.
+    if (last_.code != ErrorCode::not_allowed || !is_retriable(why)) {
+        last_ = {why.code, fmt::format("Sentinel {}: {}", to_string(options_.sentinels[next_ - 1]),
+                                       why.detail)};
+    }
     ask_next();
 }
 
@@ -100,10 +129,19 @@ Result<io::Endpoint> primary_in(const RespValue& reply, const std::string& prima
         return Error{ErrorCode::not_found,
                      fmt::format("it knows no primary named '{}'; check ?sentinel=NAME", primary)};
     }
+    if (reply.text.starts_with("NOAUTH") && reply.is_error()) {
+        return Error{ErrorCode::not_allowed,
+                     "it wants a password; give it by &sentinel_password=PASSWORD in the address"};
+    }
+    if (reply.text.starts_with("NOPERM") && reply.is_error()) {
+        return Error{ErrorCode::not_allowed,
+                     "its user may not ask; allow it +sentinel|get-master-addr-by-name (ACL "
+                     "SETUSER), or give another by &sentinel_user=USER&sentinel_password=PASSWORD "
+                     "in the address"};
+    }
     if (reply.is_error()) {
-        return Error{ErrorCode::unsupported,
-                     fmt::format("it answers '{}'; is this a Sentinel, without a password?",
-                                 reply.text.substr(0, 100))};
+        return Error{ErrorCode::unsupported, fmt::format("it answers '{}'; is this a Sentinel?",
+                                                         reply.text.substr(0, 100))};
     }
     std::uint16_t port = 0;
     if (reply.list.size() == 2) {
@@ -112,6 +150,12 @@ Result<io::Endpoint> primary_in(const RespValue& reply, const std::string& prima
     }
     if (port == 0) return Error{ErrorCode::corrupt, "a reply of unknown form"};
     return io::Endpoint{reply.list[0].text, port};
+}
+
+// NOPERM: those who have not said who they are may do little there.
+bool wants_login(const RespValue& reply) {
+    return reply.is_error() &&
+           (reply.text.starts_with("NOAUTH") || reply.text.starts_with("NOPERM"));
 }
 
 }  // namespace evenkeel::checkpoint

@@ -40,6 +40,7 @@ std::string without_secrets(std::string_view text) {
     mask("SharedAccessKey=", "; \n");
     mask("SharedAccessSignature=", ";\n");
     mask("sig=", "&; \n");
+    mask("password=", "& \n");  // an option in the address of a store
     // amqps://name:key@host
     for (std::size_t at = result.find("://"); at != std::string::npos;
          at = result.find("://", at + 3)) {

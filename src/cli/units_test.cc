@@ -45,6 +45,8 @@ TEST(Secrets, are_masked_in_what_people_paste_into_the_wrong_place) {
               "a SharedAccessSignature sr=x&sig=***&se=1");
     EXPECT_EQ(without_secrets("SharedAccessKey=a SharedAccessKey=b"),
               "SharedAccessKey=*** SharedAccessKey=***");
+    EXPECT_EQ(without_secrets("redis://:s3cr@h/0?sentinel_password=s3cr;t&sentinel=main is wrong"),
+              "redis://:***@h/0?sentinel_password=***&sentinel=main is wrong");
     EXPECT_EQ(without_secrets("me@home: nothing"), "me@home: nothing");
 }
 
