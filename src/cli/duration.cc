@@ -21,6 +21,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
         one = std::chrono::minutes(1);
     } else if (unit == "h") {
         one = std::chrono::hours(1);
+    } else if (unit == "d") {
+        one = std::chrono::hours(24);
     } else {
         return std::nullopt;
     }

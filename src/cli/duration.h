@@ -1,4 +1,4 @@
-// Times as people type them: "30s", "500ms", "2m", "1h"; "2026-03-02T09:14:00Z".
+// Times as people type them: "30s", "500ms", "2m", "1h", "7d"; "2026-03-02T09:14:00Z".
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace evenkeel::cli {
 
-// None unless it is a positive whole number with one of the units ms, s, m, h, at most a year.
+// None unless it is a positive whole number with one of the units ms, s, m, h, d, at most a year.
 std::optional<Duration> parse_duration(std::string_view text);
 // Unix time in milliseconds. A date, with or without a time, its seconds and their fraction; UTC,
 // with or without a Z.

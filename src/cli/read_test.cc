@@ -22,6 +22,7 @@ TEST(ReadStart, takes_numbers_offsets_times_and_times_ago) {
     EXPECT_EQ(value_of("seq:7"), 7);
     EXPECT_EQ(kind_of("offset:4096"), Position::Kind::offset);
     EXPECT_EQ(value_of("-15m"), now.milliseconds - 15 * 60 * 1000);
+    EXPECT_EQ(value_of("-2d"), now.milliseconds - 48 * 60 * 60 * 1000);
     EXPECT_EQ(value_of("1970-01-02"), 86'400'000);
     EXPECT_EQ(value_of("1970-01-01T00:01Z"), 60'000);
     EXPECT_EQ(value_of("1970-01-01T00:00:05Z"), 5000);
