@@ -24,7 +24,7 @@ Duration Coordinator::Core::look_period() const {
 }
 
 Duration Coordinator::Core::renewal_period() const {
-    const Duration own = timing_.foreign_expiry / 3;
+    const Duration own = timing_.foreign_expiry * 3 / 8;
     if (has_foreign_) return std::min(own, foreign_pace_.renewal(timing_));
     return timing_.is_thrifty ? timing_.poll : own;
 }

@@ -28,14 +28,15 @@ struct Timing {
     Duration settle{std::chrono::milliseconds(500)};       // after a join, before voluntary moves
     Duration settle_push{std::chrono::milliseconds(200)};  // the same, with a store that notifies
     Duration ramp{std::chrono::milliseconds(1000)};  // a newcomer takes free partitions gradually
-    // Official members are judged by the age of their entries; ours are renewed thrice in it. Less,
-    // down to the lower bound, for those that are seen to renew often (processor/foreign_pace.h).
+    // Official members are judged by the age of their entries; ours are renewed when three eighths
+    // of it have passed. Less, down to the lower bound, for those that are seen to renew often
+    // (processor/foreign_pace.h).
     Duration foreign_expiry{std::chrono::seconds(120)};
     Duration foreign_expiry_min{std::chrono::seconds(30)};
     // While such members are there, as quick as they need it: the shortest of their expiries is 30
     // s (.NET before 5.7), and 60 s of those of today.
     Duration foreign_renewal{std::chrono::seconds(10)};
-    Duration foreign_renewal_max{std::chrono::seconds(40)};
+    Duration foreign_renewal_max{std::chrono::seconds(45)};
     // Requests are dear, and one listing shows everything (checkpoint::Pace). While no official
     // member is there, each look renews one of our entries, so that a newcomer of theirs counts us,
     // and takes only what is its due.
