@@ -8,6 +8,7 @@
 #include "base/promise.h"
 #include "checkpoint/legacy_source.h"
 #include "checkpoint/redis_client.h"
+#include "checkpoint/redis_cluster.h"
 #include "checkpoint/redis_error.h"
 #include "io/system/loop.h"
 #include "io/system/network.h"
@@ -118,36 +119,71 @@ Result<LegacyEntry> entry_of(Session& session, const std::string& key, Partition
     return entry;
 }
 
-}  // namespace
+// By the path of a group's keys; what is not wanted is only counted.
+using Places = std::map<std::string, std::map<PartitionId, std::optional<LegacyEntry>>>;
 
-Result<LegacyCheckpoints> read_legacy_redis(const LegacyQuery& query) {
-    EK_TRY_ASSIGN(const RedisAddress address, RedisAddress::parse(query.address));
-    EK_TRY_ASSIGN(auto tls, redis_tls(address));
-    Session session(address, std::move(tls));
-    EK_TRY(session.start());
+// Adds what one server has.
+Result<> read_server(Session& session, const LegacyQuery& query, Places& places) {
     const GroupName& group = query.group;
     const std::string wanted =
         query.path.empty()
             ? any_case(fmt::format("{}/{}/{}/", group.hub_namespace, group.event_hub, group.group))
             : any_case(query.path);
     EK_TRY_ASSIGN(const auto keys, keys_like(session, wanted + "*"));
-    std::map<std::string, std::map<PartitionId, std::string>> places;
+    EK_TRY_ASSIGN(const RespValue time, session.ask({"TIME"}));
+    const std::int64_t now_ms =
+        time.list.empty() ? 0 : std::strtoll(time.list[0].text.c_str(), nullptr, 10) * 1000;
     for (const std::string& key : keys) {
         const auto place = legacy_place(LegacyLayout::jedis, key, group, query.path);
-        if (place) places[place->path][place->partition] = key;
+        if (!place) continue;
+        auto& entry = places[place->path][place->partition];
+        if (!is_wanted(query, place->partition)) continue;
+        EK_TRY_ASSIGN(entry, entry_of(session, key, place->partition, now_ms));
+    }
+    return {};
+}
+
+// Each primary of the cluster has keys of its own.
+Result<> read_cluster(Session& session, const RedisAddress& address,
+                      const std::shared_ptr<const io::TlsClientContext>& tls,
+                      const LegacyQuery& query, Places& places) {
+    EK_TRY_ASSIGN(const RespValue slots, session.ask({"CLUSTER", "SLOTS"}));
+    const auto primaries = cluster_primaries(slots, address.endpoint.host);
+    if (!primaries.ok()) {
+        return Error{primaries.error().code,
+                     fmt::format("{}: {}", address.shown(), primaries.error().detail)};
+    }
+    for (const io::Endpoint& primary : *primaries) {
+        RedisAddress node = address;
+        node.endpoint = primary;
+        Session asked(node, tls);
+        EK_TRY(asked.start());
+        EK_TRY(read_server(asked, query, places));
+    }
+    return {};
+}
+
+}  // namespace
+
+Result<LegacyCheckpoints> read_legacy_redis(const LegacyQuery& query) {
+    EK_TRY_ASSIGN(const RedisAddress address, RedisAddress::parse(query.address));
+    EK_TRY_ASSIGN(const auto tls, redis_tls(address));
+    Session session(address, tls);
+    EK_TRY(session.start());
+    EK_TRY_ASSIGN(const RespValue hello, session.ask({"HELLO", "3"}));
+    Places places;
+    if (is_of_cluster(hello)) {
+        EK_TRY(read_cluster(session, address, tls, query, places));
+    } else {
+        EK_TRY(read_server(session, query, places));
     }
     std::vector<LegacyPath> paths;
     paths.reserve(places.size());
     for (const auto& [path, partitions] : places) paths.push_back({path, partitions.size()});
     EK_TRY_ASSIGN(const std::string path, only_path(paths, query, {}));
-    EK_TRY_ASSIGN(const RespValue time, session.ask({"TIME"}));
-    const std::int64_t now_ms =
-        time.list.empty() ? 0 : std::strtoll(time.list[0].text.c_str(), nullptr, 10) * 1000;
     LegacyCheckpoints result{LegacyLayout::jedis, path, {}};
-    for (const auto& [partition, key] : places[path]) {
-        if (!is_wanted(query, partition)) continue;
-        EK_TRY_ASSIGN(auto entry, entry_of(session, key, partition, now_ms));
-        result.entries.push_back(std::move(entry));
+    for (auto& [partition, entry] : places[path]) {
+        if (entry) result.entries.push_back(std::move(*entry));
     }
     return result;
 }

@@ -34,6 +34,8 @@ constexpr Meaning meanings[] = {
     {"MISCONF", ErrorCode::unavailable, "the server cannot write to its disk"},
     {"WRONGTYPE", ErrorCode::unsupported,
      "a key of ours is of another program; use another database"},
+    {"MOVED", ErrorCode::unavailable, "the cluster moves its keys; try again"},
+    {"ASK", ErrorCode::unavailable, "the cluster moves its keys; try again"},
     {"EVENKEEL LOST", ErrorCode::unavailable, ""},
     {"EVENKEEL", ErrorCode::corrupt, "remove the entry, or restore it"},
 };

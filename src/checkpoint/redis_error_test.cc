@@ -16,6 +16,7 @@ TEST(RedisError, says_what_to_do) {
     EXPECT_EQ(redis_error("", "LOADING Redis is loading").code, ErrorCode::unavailable);
     EXPECT_EQ(redis_error("", "EVENKEEL x is damaged").code, ErrorCode::corrupt);
     EXPECT_EQ(redis_error("", "ERR whatever").code, ErrorCode::unavailable);
+    EXPECT_EQ(redis_error("", "ASK 3999 10.0.0.7:6381").code, ErrorCode::unavailable);
     EXPECT_TRUE(redis_ends_connection("READONLY You can't write"));
     EXPECT_FALSE(redis_ends_connection("OOM"));
 }

@@ -5,6 +5,7 @@
 #include <poll.h>
 
 #include "checkpoint/blocking_client_fixture.h"
+#include "checkpoint/redis_cluster_fixture.h"
 #include "checkpoint/redis_store.h"
 #include "io/system/files.h"
 #include "io/tls.h"
@@ -65,27 +66,9 @@ TEST(RedisTls, is_spoken_and_whoever_is_not_trusted_is_refused) {
 
 TEST(RedisCluster, the_node_that_has_the_group_is_found_and_followed) {
     std::string why;
-    const auto node = [&] {
-        return test::RedisServer::start(
-            why, {"--cluster-enabled", "yes", "--cluster-port", std::to_string(test::free_port())});
-    };
-    const auto a = node(), b = node();
-    if (!a || !b) GTEST_SKIP() << why;
-    ASSERT_TRUE(b->run({"CLUSTER", "ADDSLOTSRANGE", "0", "16383"}));
-    const std::string bus = [&] {  // "ID 127.0.0.1:PORT@BUS,HOST myself,..."
-        const std::string nodes = b->answer({"CLUSTER", "NODES"});
-        const std::size_t at = nodes.find('@') + 1;
-        return nodes.substr(at, nodes.find_first_of(", ", at) - at);
-    }();
-    ASSERT_TRUE(a->run({"CLUSTER", "MEET", "127.0.0.1", std::to_string(b->port()), bus}));
-    const SystemClock clock;
-    const Instant deadline = clock.now() + 60s;
-    for (const auto* each : {a.get(), b.get()}) {
-        while (each->answer({"CLUSTER", "INFO"}).find("cluster_state:ok") == std::string::npos) {
-            ASSERT_LT(clock.now(), deadline) << each->answer({"CLUSTER", "INFO"});
-            ::poll(nullptr, 0, 50);
-        }
-    }
+    const RedisNodes nodes = a_cluster({{}, {0, 16'383}}, why);
+    if (nodes.empty()) GTEST_SKIP() << why;
+    const auto &a = nodes[0], &b = nodes[1];
 
     const auto store = a_client(a->url());
 
