@@ -154,6 +154,36 @@ TEST(Recovery, makes_the_name_of_the_active_segment_durable) {
     EXPECT_EQ(world.read_all().bodies(), numbers(0, 6));
 }
 
+// The newest mark lies in the page cache only, in two pieces; the disk has the one in the other
+// slot.
+TEST(Recovery, leaves_the_mark_that_the_disk_has_alone_until_the_newest_is_durable) {
+    for (std::uint64_t seed = 0; seed < 100; ++seed) {
+        LogFixture world;
+        world.append_numbers(0, 5);
+        ASSERT_TRUE(world.purge(3).ok());
+        world.close();
+        auto mark = *read_mark(*world.disk, test_directory, test_identity.seed());
+        ASSERT_TRUE(mark);
+        ++mark->counter;
+        ++mark->last_time.milliseconds;
+        const auto bytes = encode(*mark, test_identity.seed());
+        const std::uint64_t slot = (mark->counter % 2) * mark_slot_distance;
+        {
+            auto file = world.disk->open(test_directory + "/mark", io::OpenMode::write);
+            ASSERT_TRUE((*file)->write(slot, ByteView(bytes).first(20)).ok());
+            ASSERT_TRUE((*file)->write(slot + 20, ByteView(bytes).subspan(20)).ok());
+        }
+        world.disk->fail(
+            {io::sim::OperationKind::write, "mark", 0, 100, io::sim::Fault::short_write});
+        ASSERT_FALSE(world.try_open().ok());
+
+        Random random(seed);
+        world.disk = world.disk->crash(random, CrashPolicy::random_subset);
+        world.open();
+        EXPECT_EQ(world.read_all().bodies(), numbers(3, 5)) << "seed " << seed;
+    }
+}
+
 TEST(Recovery, goes_on_in_the_segment_before_one_that_was_not_born) {
     for (const std::uint64_t size : {std::uint64_t{0}, std::uint64_t{10}, position(0)}) {
         LogFixture world(short_segments);

@@ -158,7 +158,7 @@ Result<> Writer::save(const Mark& mark) {
 }
 
 // A slot whose write failed may be torn. The other one is then the only good one, and is left alone
-// until the first is whole again.
+// until the first is whole again, on the disk too.
 Result<> Writer::put_mark(const Mark& mark) {
     const std::uint64_t slot = mark.counter % 2;
     if (torn_slot_ && *torn_slot_ != slot) {
@@ -166,6 +166,7 @@ Result<> Writer::put_mark(const Mark& mark) {
                                                  ": one slot could not be written, try again"};
     }
     auto result = write_mark(*mark_, mark, seed_);
+    if (result.ok() && torn_slot_) result = mark_->sync();
     torn_slot_.reset();
     if (!result.ok()) torn_slot_ = slot;
     return result;
