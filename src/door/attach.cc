@@ -132,36 +132,53 @@ void Peer::attach_ingest(amqp::Link& link, const Address& address) {
                                   ? context_.message_bytes_max
                                   : std::min(asked.max_message_bytes, context_.message_bytes_max);
     const bool idempotent = wants(asked, idempotent_capability);
-    if (idempotent) {
-        if (!*partition) {
-            return refuse({std::string(amqp::condition::not_allowed),
-                           "An idempotent producer sends to one partition: attach to "
-                           "hub/Partitions/n."});
-        }
-        if (!attach_producer(link, {(*event_hub)->record().incarnation, **partition}, reply))
-            return;
+    if (idempotent && !*partition) {
+        return refuse({std::string(amqp::condition::not_allowed),
+                       "An idempotent producer sends to one partition: attach to "
+                       "hub/Partitions/n."});
     }
     auto user = std::make_unique<Ingest>(*this, link, address.hub, *partition,
                                          reply.max_message_bytes, idempotent);
     user->need = Need{Right::send, entity};
+    const auto alive = user->weak();
     add(link, std::move(user));
+    if (!idempotent) return accept_ingest(link, std::move(reply));
+    context_.recall.prepare(**event_hub, **partition,
+                            [this, &link, alive, hub = address.hub, partition = **partition,
+                             reply = std::move(reply)]() mutable {
+                                if (alive.expired()) return;  // and so may we be
+                                accept_producer(link, hub, partition, std::move(reply));
+                            });
+}
+
+void Peer::accept_ingest(amqp::Link& link, amqp::Attach reply) {
     link.accept(std::move(reply));
     link.grant(Ingest::credit);
 }
 
-bool Peer::attach_producer(amqp::Link& link, const ProducerPlace& place, amqp::Attach& reply) {
+void Peer::accept_producer(amqp::Link& link, std::string_view hub, PartitionId partition,
+                           amqp::Attach reply) {
+    const auto refuse = [&](const amqp::Condition& why) {
+        forget(link);
+        link.user.reset();
+        link.refuse(tracked(why, link.peer().target.address));
+        flush_soon();
+    };
+    const auto event_hub = context_.hubs.find(hub);  // it may have gone meanwhile
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(hub)));
     const ByteView properties = link.peer().properties;
     const ProducerWish wish{amqp::integer_in(properties, producer_id),
                             amqp::integer_in(properties, producer_epoch),
                             amqp::integer_in(properties, producer_sequence)};
     ProducerState state;
-    if (const auto why = context_.producers.attach(place, wish, state)) {
-        link.refuse(tracked(*why, link.peer().target.address));
-        return false;
+    if (const auto why = context_.producers.attach({(*event_hub)->record().incarnation, partition},
+                                                   wish, state)) {
+        return refuse(*why);
     }
     reply.offered_capabilities = {std::string(idempotent_capability)};
     reply.properties = with_producer(properties, state);
-    return true;
+    accept_ingest(link, std::move(reply));
+    flush_soon();
 }
 
 void Peer::attach_outflow(amqp::Link& link, const Address& address) {

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "door/door_fixture.h"
+#include "door/producers_fixture.h"
 
 namespace evenkeel::door {
 namespace {
@@ -215,28 +215,6 @@ TEST(OwnerLevel, storm_of_equal_epochs_ends_with_exactly_one) {
     EXPECT_TRUE(readers.back()->is_open());
 }
 
-LinkWish idempotent(std::optional<std::int64_t> id, std::int64_t epoch = 0,
-                    std::int64_t sequence = 0) {
-    LinkWish wish;
-    wish.desired = {"com.microsoft:idempotent-producer"};
-    if (id) {
-        wish.properties = a_map({{"com.microsoft:producer-id", a_long(*id)},
-                                 {"com.microsoft:producer-epoch", a_long(epoch)},
-                                 {"com.microsoft:producer-sequence-number", a_long(sequence)}});
-    }
-    return wish;
-}
-Buffer stamped(std::int64_t id, std::int64_t epoch, std::int64_t sequence) {
-    Buffer event;
-    append_section(event, amqp::descriptor::message_annotations,
-                   a_map({{"com.microsoft:producer-id", a_long(id)},
-                          {"com.microsoft:producer-epoch", a_long(epoch)},
-                          {"com.microsoft:producer-sequence-number", a_long(sequence)}}));
-    const Buffer data = a_data("x");
-    event.insert(event.end(), data.begin(), data.end());
-    return event;
-}
-
 TEST(IdempotentProducer, gets_a_state_refuses_replays_and_gives_way_to_a_higher_epoch) {
     DoorFixture world;
     Client& client = world.client();
@@ -266,6 +244,137 @@ TEST(IdempotentProducer, gets_a_state_refuses_replays_and_gives_way_to_a_higher_
     const auto negative = client.sender("eh1/Partitions/0", idempotent(-1));
     EXPECT_EQ(negative->error.name, "com.microsoft:argument-out-of-range");
     EXPECT_EQ(client.sender("eh1", idempotent(std::nullopt))->error.name, "amqp:not-allowed");
+}
+
+std::int64_t told_number(const ClientLinkRef& link) {
+    return amqp::integer_in(link->answer.properties, "com.microsoft:producer-sequence-number")
+        .value_or(-1);
+}
+
+TEST(IdempotentProducer, is_known_after_a_restart_of_the_hub) {
+    DoorFixture world;
+    {
+        Client& client = world.client();
+        const auto link = client.sender("eh1/Partitions/0", idempotent(7));
+        const Buffer batch = a_batch({stamped(7, 0, 1), stamped(7, 0, 2)});
+        EXPECT_EQ(client.outcome(link, batch, amqp::batch_format), "");
+        EXPECT_EQ(client.outcome(link, stamped(7, 0, 3)), "");
+        const auto other = client.sender("eh1/Partitions/0", idempotent(8, 4, 90));
+        EXPECT_EQ(client.outcome(other, stamped(8, 4, 91)), "");
+    }
+
+    world.restart();
+
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0", idempotent(7, std::nullopt, std::nullopt));
+    EXPECT_EQ(told_number(link), 3) << "it asked for it";
+    const auto replay =
+        client.send(link, a_batch({stamped(7, 0, 2), stamped(7, 0, 3)}), amqp::batch_format);
+    ASSERT_TRUE(replay.error);
+    EXPECT_EQ(replay.error->name, "com.microsoft:out-of-order-sequence");
+    EXPECT_NE(replay.error->description.find("old sequence"), std::string::npos);
+    EXPECT_EQ(client.outcome(link, stamped(7, 0, 4)), "");
+    EXPECT_EQ(told_number(client.sender("eh1/Partitions/0", idempotent(7, 0, 1))), 4)
+        << "it knows less than the hub";
+
+    const auto stale = client.sender("eh1/Partitions/0", idempotent(8, 3, 91));
+    EXPECT_EQ(stale->error.name, "com.microsoft:producer-epoch-stolen");
+    const auto newer = client.sender("eh1/Partitions/0", idempotent(8, 5, 91));
+    EXPECT_EQ(client.outcome(newer, stamped(8, 4, 92)), "com.microsoft:producer-epoch-stolen");
+    EXPECT_EQ(client.outcome(newer, stamped(8, 5, 92)), "");
+    EXPECT_EQ(told_number(client.sender("eh1/Partitions/1", idempotent(7))), 0)
+        << "each partition has numbers of its own";
+    EXPECT_EQ(world.stored("eh1", 0), 6u);
+}
+
+// No SDK sends such a batch: the log keeps nothing of an envelope.
+TEST(IdempotentProducer, that_stamps_only_the_envelope_is_forgotten_by_a_restart) {
+    DoorFixture world;
+    {
+        Client& client = world.client();
+        Buffer batch = a_stamp(7, 0, 1);
+        const Buffer events = a_batch({a_data("a"), a_data("b")});
+        batch.insert(batch.end(), events.begin(), events.end());
+        const auto link = client.sender("eh1/Partitions/0", idempotent(7));
+        EXPECT_EQ(client.outcome(link, batch, amqp::batch_format), "");
+        EXPECT_EQ(told_number(client.sender("eh1/Partitions/0", idempotent(7))), 2);
+    }
+
+    world.restart();
+
+    EXPECT_EQ(told_number(world.client().sender("eh1/Partitions/0", idempotent(7))), 0);
+}
+
+// A producer whose partition takes a minute to read attaches.
+struct SlowRestart {
+    SlowRestart() {
+        Client& before = world.client();
+        before.send(before.sender("eh1/Partitions/0", idempotent(7)), stamped(7, 0, 1));
+        world.restart();
+        world.reads.pause(1min);
+        client = &world.client();
+        link = start(*client);
+    }
+    ClientLinkRef start(Client& from) {
+        auto started = from.start_attach(amqp::Role::sender, "eh1/Partitions/0", idempotent(7));
+        world.scheduler.run_for(1s);
+        EXPECT_FALSE(started->attached);
+        return started;
+    }
+    DoorFixture world;
+    Client* client = nullptr;
+    ClientLinkRef link;
+};
+
+TEST(IdempotentProducer, alone_waits_while_the_log_is_read) {
+    SlowRestart slow;
+
+    const auto plain = slow.client->sender("eh1/Partitions/0");
+    EXPECT_EQ(slow.client->outcome(plain, a_data("x")), "") << "others go on";
+    EXPECT_FALSE(slow.link->attached);
+
+    slow.world.scheduler.run_for(2min);
+    ASSERT_TRUE(slow.link->is_open());
+    EXPECT_EQ(told_number(slow.link), 1);
+    EXPECT_EQ(slow.client->outcome(slow.link, stamped(7, 0, 2)), "");
+}
+
+TEST(IdempotentProducer, may_leave_while_the_log_is_read) {
+    SlowRestart slow;
+    slow.link->link->detach(std::nullopt);
+    slow.client->flush();
+    Client& other = slow.world.client();
+    slow.start(other);
+    other.socket->close();
+
+    slow.world.scheduler.run_for(2min);
+
+    EXPECT_FALSE(slow.client->closed);
+    EXPECT_EQ(told_number(slow.client->sender("eh1/Partitions/0", idempotent(7))), 1);
+}
+
+TEST(IdempotentProducer, is_refused_when_the_event_hub_goes_while_the_log_is_read) {
+    SlowRestart slow;
+
+    slow.world.wait(
+        [&](hub::Namespace::Done done) { slow.world.hubs->remove("eh1", std::move(done)); });
+    slow.world.scheduler.run_for(2min);
+
+    EXPECT_TRUE(slow.link->detached);
+    EXPECT_EQ(slow.link->error.name, "amqp:not-found");
+    EXPECT_FALSE(slow.client->closed);
+}
+
+TEST(IdempotentProducer, is_told_when_the_hub_stops_while_the_log_is_read) {
+    SlowRestart slow;
+    bool stopped = false;
+
+    slow.world.door->stop([&] { stopped = true; });
+    slow.world.scheduler.run_for(2min);
+
+    EXPECT_TRUE(stopped);
+    EXPECT_TRUE(slow.client->closed);
+    EXPECT_FALSE(slow.link->is_open());
 }
 
 }  // namespace

@@ -20,6 +20,7 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
       options_(options),
       jwt_(options.jwt),
       throttle_(options.throttle, loop.clock().now()),
+      recall_(loop, reads, hubs, producers_),
       context_{loop,
                reads,
                hubs,
@@ -27,6 +28,7 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
                jwt_,
                throttle_,
                producers_,
+               recall_,
                options.times,
                options.message_bytes_max,
                options.accept_any_token} {}

@@ -60,6 +60,7 @@ private:
     std::shared_ptr<const JwtVerifier> jwt_;
     Throttle throttle_;
     Producers producers_;
+    Recall recall_;
     const PeerContext context_;
     std::vector<std::unique_ptr<io::Listener>> listeners_;
     std::map<std::uint64_t, std::unique_ptr<Peer>> peers_;

@@ -181,8 +181,8 @@ public:
         if (!session_) session_ = &connection->begin();
         return *session_;
     }
-    ClientLinkRef attach(amqp::Role role, std::string_view address, const LinkWish& wish,
-                         amqp::Session* on = nullptr) {
+    ClientLinkRef start_attach(amqp::Role role, std::string_view address, const LinkWish& wish,
+                               amqp::Session* on = nullptr) {
         amqp::Attach attach;
         const std::string fallback = "link-" + std::to_string(++link_count_);
         attach.name = wish.name.empty() ? fallback : wish.name;
@@ -198,9 +198,14 @@ public:
         known->link = &connection->attach(on ? *on : session(), std::move(attach));
         links_[known->link] = known;
         flush();
+        return known;
+    }
+    ClientLinkRef attach(amqp::Role role, std::string_view address, const LinkWish& wish,
+                         amqp::Session* on = nullptr) {
+        const auto known = start_attach(role, address, wish, on);
         EXPECT_TRUE(wait([&] { return known->attached || closed; }));
         run_for(10ms);  // a refusal's detach comes right behind
-        if (!sends && known->is_open() && wish.credit > 0) {
+        if (role == amqp::Role::receiver && known->is_open() && wish.credit > 0) {
             known->link->grant(wish.credit);
             flush();
         }
@@ -391,17 +396,10 @@ private:
 
 class DoorFixture {
 public:
-    explicit DoorFixture(DoorOptions options = {}, std::vector<Rule> rules = {}) {
-        rules.push_back({"root", "", root_key, {}, {true, true, true}});
-        HubOptions hub_options;
-        hub_options.directory = "data";
-        auto opened =
-            hub::Namespace::open({disk, loop, {&disk_0}, metadata, log_metrics}, hub_options);
-        EXPECT_TRUE(opened.ok());
-        hubs = std::move(*opened);
-        door.emplace(loop, reads, network.host("hub", loop), *hubs, AccessRules(std::move(rules)),
-                     options);
-        EXPECT_TRUE(door->listen({"hub", 5672}).ok());
+    explicit DoorFixture(DoorOptions options = {}, std::vector<Rule> rules = {})
+        : options_(std::move(options)), rules_(std::move(rules)) {
+        rules_.push_back({"root", "", root_key, {}, {true, true, true}});
+        start();
         create("eh1", 4);
     }
     ~DoorFixture() {
@@ -416,6 +414,18 @@ public:
     DoorFixture(const DoorFixture&) = delete;
     DoorFixture& operator=(const DoorFixture&) = delete;
 
+    // The hub ends and starts again on the same disk; clients that were there are gone.
+    void restart() {
+        for (auto& each : clients) each->socket->close();
+        bool closed = false;
+        door->stop([&] { hubs->close([&] { closed = true; }); });
+        EXPECT_TRUE(scheduler.run_until([&] { return closed; }, 60s));
+        scheduler.run_for(1s);  // lets the last tasks end
+        clients.clear();
+        door.reset();
+        hubs.reset();
+        start();
+    }
     void create(std::string_view name, std::uint32_t partitions) {
         EventHubOptions options;
         options.partitions = partitions;
@@ -459,6 +469,21 @@ public:
     std::unique_ptr<hub::Namespace> hubs;
     std::optional<Door> door;
     std::vector<std::unique_ptr<Client>> clients;
+
+private:
+    void start() {
+        HubOptions hub_options;
+        hub_options.directory = "data";
+        auto opened =
+            hub::Namespace::open({disk, loop, {&disk_0}, metadata, log_metrics}, hub_options);
+        ASSERT_TRUE(opened.ok());
+        hubs = std::move(*opened);
+        door.emplace(loop, reads, network.host("hub", loop), *hubs, AccessRules(rules_), options_);
+        ASSERT_TRUE(door->listen({"hub", 5672}).ok());
+    }
+
+    const DoorOptions options_;
+    std::vector<Rule> rules_;
 };
 
 }  // namespace evenkeel::door

@@ -52,6 +52,29 @@ bool for_each_annotation(ByteView map, Visit visit) {
     return !pairs->failed() && pairs->rest().empty();
 }
 
+// The three annotations of a ProducerStamp, as they are met.
+class StampParts {
+public:
+    void take(std::string_view name, ByteView value) {
+        if (name == "com.microsoft:producer-id") take(value, stamp_.id);
+        if (name == "com.microsoft:producer-epoch") take(value, stamp_.epoch);
+        if (name == "com.microsoft:producer-sequence-number") take(value, stamp_.sequence);
+    }
+    std::optional<ProducerStamp> whole() const {
+        return found_ == 3 ? std::optional(stamp_) : std::nullopt;
+    }
+
+private:
+    void take(ByteView value, std::int64_t& to) {
+        const auto number = amqp::Decoder(value).integer();
+        to = number.value_or(0);
+        found_ += number ? 1 : 0;
+    }
+
+    ProducerStamp stamp_;
+    int found_ = 0;
+};
+
 // What clients cannot take apart is not stored for them.
 bool is_kind(const amqp::Section& section) {
     const auto first = std::to_integer<std::uint8_t>(section.value[0]);
@@ -204,6 +227,17 @@ void encode_prefix(const commitlog::Record& record, const std::optional<RuntimeM
     encode_annotations(record, annotations ? pairs_of(*annotations) : Pairs{}, prefix);
 }
 
+std::optional<ProducerStamp> stamp_of(ByteView stored_body) {
+    cut_section(stored_body, descriptor::delivery_annotations);
+    const auto annotations = cut_section(stored_body, descriptor::message_annotations);
+    StampParts stamp;
+    if (annotations) {
+        for_each_annotation(*annotations,
+                            [&](ByteView key, ByteView value) { stamp.take(text_of(key), value); });
+    }
+    return stamp.whole();
+}
+
 Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     key_.clear();
     stamp_.reset();
@@ -234,23 +268,15 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
 }
 
 Result<> Incoming::take_annotations(ByteView annotations, bool& ours) {
-    ProducerStamp stamp;
-    int stamped = 0;
-    const auto take = [&](ByteView value, std::int64_t& to) {
-        const auto number = amqp::Decoder(value).integer();
-        to = number.value_or(0);
-        stamped += number ? 1 : 0;
-    };
+    StampParts stamp;
     const bool good = for_each_annotation(annotations, [&](ByteView key, ByteView value) {
         const std::string_view name = text_of(key);
         ours = ours || is_ours(name);
         if (name == key_name && key_.empty()) key_ = text_of(value);
-        if (name == "com.microsoft:producer-id") take(value, stamp.id);
-        if (name == "com.microsoft:producer-epoch") take(value, stamp.epoch);
-        if (name == "com.microsoft:producer-sequence-number") take(value, stamp.sequence);
+        stamp.take(name, value);
     });
     if (!good) return malformed("annotations are not a good map");
-    if (stamped == 3 && !stamp_) stamp_ = stamp;
+    if (!stamp_) stamp_ = stamp.whole();
     return {};
 }
 

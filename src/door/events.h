@@ -25,6 +25,9 @@ struct ProducerStamp {
     std::int64_t sequence = 0;  // of the first event of a batch
 };
 
+// That of a stored event; none if it lacks a part of it.
+std::optional<ProducerStamp> stamp_of(ByteView stored_body);
+
 // A message that came in, as events. Views point into the message and into this object.
 class Incoming {
 public:

@@ -70,6 +70,8 @@ public:
 
     Ingest(Peer& peer, amqp::Link& link, std::string hub, std::optional<PartitionId> partition,
            std::uint64_t message_bytes_max, bool idempotent);
+    // Expires with it, and so before its peer does.
+    std::weak_ptr<Ingest> weak() const { return alive_; }
     void on_delivery(const amqp::Delivery& delivery) override;
 
 private:

@@ -25,6 +25,7 @@
 #include "door/events.h"
 #include "door/jwt.h"
 #include "door/producers.h"
+#include "door/recall.h"
 #include "door/throttle.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
@@ -52,6 +53,7 @@ struct PeerContext {
     const std::shared_ptr<const JwtVerifier>& jwt;  // none: tokens of type jwt are refused
     Throttle& throttle;
     Producers& producers;
+    Recall& recall;
     PeerTimes times;
     std::uint64_t message_bytes_max = 1 << 20;
     bool accept_any_token = false;  // tokens of type jwt are taken unchecked: for tests
@@ -124,8 +126,10 @@ private:
     void attach_node(amqp::Link& link, const Address& address);
     void attach_ingest(amqp::Link& link, const Address& address);
     void attach_outflow(amqp::Link& link, const Address& address);
-    // The producer's state into the reply; false if the link was refused.
-    bool attach_producer(amqp::Link& link, const ProducerPlace& place, amqp::Attach& reply);
+    void accept_ingest(amqp::Link& link, amqp::Attach reply);
+    // With the producer's state in the reply; or refuses.
+    void accept_producer(amqp::Link& link, std::string_view hub, PartitionId partition,
+                         amqp::Attach reply);
     Result<std::optional<PartitionId>> partition_of(hub::EventHub& event_hub,
                                                     const Address& address) const;
     amqp::Condition tracked(amqp::Condition condition, std::string_view entity) const;

@@ -19,8 +19,19 @@ std::int32_t after(std::int32_t sequence, std::size_t events) {
     return static_cast<std::int32_t>(sum % (static_cast<std::uint64_t>(sequence_max) + 1));
 }
 
+// Whether `a` comes before `b`, if neither is half a round behind the other.
+bool is_before(std::int64_t a, std::int64_t b) {
+    const std::int64_t ahead = (b - a) & sequence_max;
+    return ahead > 0 && ahead <= sequence_max / 2;
+}
+
 bool in_range(const std::optional<std::int64_t>& value, std::int64_t max) {
     return !value || (*value >= 0 && *value <= max);
+}
+
+bool in_range(const ProducerStamp& stamp) {
+    return in_range(stamp.id, std::numeric_limits<std::int64_t>::max()) &&
+           in_range(stamp.epoch, epoch_max) && in_range(stamp.sequence, sequence_max);
 }
 
 amqp::Condition stolen(std::int64_t received, std::int64_t current) {
@@ -42,19 +53,39 @@ std::int64_t fresh_id() {
 
 }  // namespace
 
+std::optional<ProducerState> state_at(const ProducerStamp& stamp) {
+    if (!in_range(stamp)) return std::nullopt;
+    return ProducerState{stamp.id, static_cast<std::int16_t>(stamp.epoch),
+                         static_cast<std::int32_t>(stamp.sequence)};
+}
+
+void Producers::forget_least_used() {
+    entries_.erase(by_use_.front());
+    by_use_.pop_front();
+}
+
 Producers::Entry& Producers::entry(const Key& key) {
     const auto found = entries_.find(key);
     if (found != entries_.end()) {
         by_use_.splice(by_use_.end(), by_use_, found->second.used);
+        found->second.restored = false;
         return found->second;
     }
-    if (entries_.size() >= producers_max) {
-        entries_.erase(by_use_.front());
-        by_use_.pop_front();
-    }
+    if (entries_.size() >= producers_max) forget_least_used();
     by_use_.push_back(key);
     return entries_.emplace(key, Entry{{key.second, 0, 0}, 0, std::prev(by_use_.end())})
         .first->second;
+}
+
+void Producers::restore(const ProducerPlace& place, const ProducerState& state) {
+    const Key key{place, state.id};
+    if (entries_.contains(key)) return;
+    if (entries_.size() >= producers_max) {
+        if (!entries_.at(by_use_.front()).restored) return;
+        forget_least_used();
+    }
+    by_use_.push_front(key);
+    entries_.emplace(key, Entry{state, state.sequence, by_use_.begin(), true, true});
 }
 
 std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
@@ -70,8 +101,10 @@ std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
     const bool begins_anew = wish.epoch && *wish.epoch > known.epoch;
     if (wish.epoch) known.epoch = static_cast<std::int16_t>(*wish.epoch);
     // A producer that comes back may know less than we do: its last answer was lost on the way.
-    if (wish.sequence && (begins_anew || *wish.sequence > known.sequence)) {
+    if (wish.sequence &&
+        (begins_anew || !entry.begun || is_before(known.sequence, *wish.sequence))) {
         known.sequence = static_cast<std::int32_t>(*wish.sequence);
+        entry.begun = entry.begun || known.sequence != 0;
         entry.stored = known.sequence;
     }
     state = known;
@@ -80,17 +113,14 @@ std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
 
 std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
                                                 const ProducerStamp& stamp, std::size_t events) {
-    if (!in_range(stamp.id, std::numeric_limits<std::int64_t>::max()) ||
-        !in_range(stamp.epoch, epoch_max) || !in_range(stamp.sequence, sequence_max)) {
-        return out_of_range();
-    }
+    if (!in_range(stamp)) return out_of_range();
     Entry& entry = this->entry({place, stamp.id});
     ProducerState& known = entry.state;
     if (stamp.epoch < known.epoch) return stolen(stamp.epoch, known.epoch);
     const std::int32_t due = after(known.sequence, 1);
     if (stamp.sequence != due) {
-        const bool old = stamp.sequence <= known.sequence;
-        if (old && stamp.sequence > entry.stored) {
+        const bool old = entry.begun && !is_before(known.sequence, stamp.sequence);
+        if (old && is_before(entry.stored, stamp.sequence)) {
             return amqp::Condition{std::string(vendor::server_busy),
                                    fmt::format("The sequence number {} came before and is being "
                                                "stored; ask again.",
@@ -102,6 +132,7 @@ std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
                         due, old ? ": it is an old sequence number" : "")};
     }
     known.sequence = after(known.sequence, events);
+    entry.begun = true;
     return std::nullopt;
 }
 
@@ -115,7 +146,8 @@ void Producers::take_back(const ProducerPlace& place, const ProducerStamp& stamp
     const auto found = entries_.find({place, stamp.id});
     if (found == entries_.end()) return;
     ProducerState& known = found->second.state;
-    if (stamp.sequence > known.sequence) return;  // taken back with an earlier one already
+    if (is_before(known.sequence, stamp.sequence))
+        return;  // taken back with an earlier one already
     known.sequence =
         static_cast<std::int32_t>(stamp.sequence == 0 ? sequence_max : stamp.sequence - 1);
 }

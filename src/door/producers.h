@@ -2,9 +2,10 @@
 // second time. An id, an epoch that tells a producer's lives apart, and the number of its last
 // event in the partition.
 //
-// Kept in memory only, and at most `producers_max` of them, the least used going first: after a
-// restart a producer that names its last number goes on from there, one that does not begins at 0.
-// So what is refused as a repeat was surely stored; what was stored may pass again after a restart.
+// At most `producers_max` of them are kept, in memory, the least used going first. After a restart
+// the end of the log tells of them again (door/recall.h). One that it does not tell of goes on from
+// the number that it names, or begins at 0. So what is refused as a repeat was surely stored; what
+// was stored passes again only if it was forgotten.
 // A repeat of what is on its way to the disk is put off: whether it was stored is not known yet.
 // Threads: pinned to the door's loop.
 #pragma once
@@ -37,6 +38,9 @@ struct ProducerState {
     bool operator==(const ProducerState&) const = default;
 };
 
+// The producer behind an event with that stamp; none if there can be none.
+std::optional<ProducerState> state_at(const ProducerStamp& stamp);
+
 class Producers {
 public:
     static constexpr std::size_t producers_max = 100'000;
@@ -51,6 +55,9 @@ public:
     void stored(const ProducerPlace& place, const ProducerStamp& stamp, std::size_t events);
     // They were not stored after all: the same numbers may come again.
     void take_back(const ProducerPlace& place, const ProducerStamp& stamp);
+    // What the log tells of a producer that nobody has asked for yet. Makes room for itself only
+    // where others like it are.
+    void restore(const ProducerPlace& place, const ProducerState& state);
     // For what comes back later.
     std::weak_ptr<Producers> weak() { return alive_; }
     std::size_t size() const { return entries_.size(); }
@@ -61,9 +68,12 @@ private:
         ProducerState state;
         std::int32_t stored = 0;  // of the last event on disk
         std::list<Key>::iterator used;
+        bool begun = false;     // its number is not just the 0 of a new one
+        bool restored = false;  // and not asked for since
     };
 
     Entry& entry(const Key& key);
+    void forget_least_used();
 
     std::map<Key, Entry> entries_;
     std::list<Key> by_use_;  // the least used first

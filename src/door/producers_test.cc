@@ -103,5 +103,55 @@ TEST(Producers, with_a_stale_epoch_are_refused_at_attach_too) {
     EXPECT_EQ(why->name, "com.microsoft:producer-epoch-stolen");
 }
 
+TEST(Producers, know_repeats_where_the_numbers_begin_anew) {
+    constexpr std::int32_t last = std::numeric_limits<std::int32_t>::max();
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, last - 2}, state));
+    EXPECT_FALSE(producers.admit(place, {7, 0, last - 1}, 4));
+
+    EXPECT_EQ(producers.admit(place, {7, 0, last}, 1)->name, "com.microsoft:server-busy");
+    producers.stored(place, {7, 0, last - 1}, 4);
+    EXPECT_EQ(producers.admit(place, {7, 0, last}, 1)->name, "com.microsoft:out-of-order-sequence");
+    EXPECT_FALSE(producers.attach(place, {7, 0, last - 2}, state));
+    EXPECT_EQ(state.sequence, 1) << "an answer was lost";
+    EXPECT_FALSE(producers.admit(place, {7, 0, 2}, 1));
+}
+
+TEST(Producers, that_are_new_have_sent_nothing_before) {
+    Producers producers;
+    for (const std::int64_t number : {0, 2, 1'600'000'000}) {
+        const auto why = producers.admit(place, {7, 0, number}, 1);
+        ASSERT_TRUE(why);
+        EXPECT_EQ(why->description.find("old sequence"), std::string::npos)
+            << number << " would be taken for stored";
+    }
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, 1'600'000'000}, state));
+    EXPECT_EQ(state.sequence, 1'600'000'000);
+}
+
+TEST(Producers, of_the_log_do_not_push_out_others) {
+    Producers producers;
+    ProducerState state;
+    const auto restore = [&](std::uint32_t partition, std::int64_t count) {
+        for (std::int64_t id = 0; id < count; ++id) {
+            producers.restore({{}, {partition}}, {id, 0, 5});
+        }
+    };
+    EXPECT_FALSE(producers.attach(place, {7, 0, 3}, state));
+    restore(1, 60'000);
+    EXPECT_FALSE(producers.attach({{}, {1}}, {8, 0, 3}, state));
+    EXPECT_EQ(state.sequence, 5);
+
+    restore(2, 60'000);
+
+    EXPECT_EQ(producers.size(), Producers::producers_max);
+    EXPECT_FALSE(producers.admit(place, {7, 0, 4}, 1));
+    EXPECT_FALSE(producers.admit({{}, {1}}, {8, 0, 6}, 1));
+    producers.restore({{}, {1}}, {8, 0, 1});
+    EXPECT_FALSE(producers.admit({{}, {1}}, {8, 0, 7}, 1)) << "what is known is newer";
+}
+
 }  // namespace
 }  // namespace evenkeel::door

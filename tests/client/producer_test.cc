@@ -23,9 +23,13 @@ Texts without_repeats(const Texts& texts) {
     return result;
 }
 
+std::int64_t last_number(SimWorld& world, std::uint32_t partition) {
+    return world.hub().properties("homes", partition).last_sequence.value;
+}
+
 // Everything that a partition holds, read past the client.
 Texts stored(SimWorld& world, std::uint32_t partition) {
-    const auto last = world.hub().properties("homes", partition).last_sequence.value;
+    const auto last = last_number(world, partition);
     world.core.reset();
     world.buffer.reset();
     auto* const reader = world.open_reader(partition, Position::earliest()).value();
@@ -128,6 +132,67 @@ TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost_S2) {
     }
 
     ASSERT_TRUE(world.run_until([&] { return sent == 300; }));
+
+    EXPECT_EQ(stored(world, 0), expected) << "nothing twice, nothing missing";
+}
+
+TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_before_it_answers_S2) {
+    SimWorld world;
+    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+    const auto last_stored = [&] { return last_number(world, 0); };
+    Texts expected;
+    int answered = 0;
+    for (int i = 0; i < 20; ++i) {
+        SendBatch batch(0, "", 1 << 20);
+        for (int k = 0; k < 3; ++k) {
+            expected.push_back("event " + std::to_string(i) + " " + std::to_string(k));
+            ASSERT_TRUE(batch.try_add(expected.back()));
+        }
+        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
+                         [&](const Result<>& result) {
+                             EXPECT_TRUE(result.ok()) << result.error().detail;
+                             ++answered;
+                         });
+        ASSERT_TRUE(world.run_until([&] { return last_stored() == 3 * i + 2; }));
+        EXPECT_EQ(answered, i) << "it is on disk, and the producer does not know";
+        world.kill_hub();
+        ASSERT_TRUE(world.run_until([&] { return answered == i + 1; }));
+    }
+
+    EXPECT_EQ(stored(world, 0), expected) << "nothing twice, nothing missing";
+}
+
+// Killed at any moment: before a store, between store and answer, or after both. Answers that are
+// on their way then are lost.
+TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed_S2) {
+    SimWorld world;
+    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+    const auto last_stored = [&] { return last_number(world, 0); };
+    Random random = world.scheduler().fork_random();
+    Texts expected;
+    int answered = 0;
+    for (int i = 0; i < 200; ++i) {
+        expected.push_back("event " + std::to_string(i));
+        SendBatch batch(0, "", 1 << 20);
+        ASSERT_TRUE(batch.try_add(expected.back()));
+        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
+                         [&](const Result<>& result) {
+                             EXPECT_TRUE(result.ok()) << result.error().detail;
+                             ++answered;
+                         });
+        if (i % 5 != 4) continue;
+        const auto before = last_stored();
+        world.run_until([&] { return last_stored() != before; }, 200ms);
+        world.run_for(std::chrono::microseconds(random.below(2000)));
+        world.reset_connections();
+        world.kill_hub();
+    }
+
+    ASSERT_TRUE(world.run_until([&] { return answered == 200; }));
 
     EXPECT_EQ(stored(world, 0), expected) << "nothing twice, nothing missing";
 }

@@ -46,7 +46,7 @@ public:
         readers_.clear();
         connection.reset();
         client_loop.discard();
-        reads_.discard();
+        reads_->discard();
         door_.reset();
     }
     SimWorld(const SimWorld&) = delete;
@@ -54,7 +54,7 @@ public:
 
     void start_door() {
         door_ = std::make_unique<door::Door>(
-            hub_.node->loop, reads_, *hub_network_, *hub_.hub,
+            hub_.node->loop, *reads_, *hub_network_, *hub_.hub,
             door::AccessRules({{"app", "", Secret("c2VjcmV0"), Secret(), {true, true, true}},
                                {"reader", "", Secret("c2VjcmV0"), Secret(), {false, true, false}}}),
             door_options_);
@@ -67,6 +67,19 @@ public:
         EXPECT_TRUE(run_until([&] { return stopped; }));
         run_for(std::chrono::seconds(1));  // lets its last tasks end
         door_.reset();
+    }
+    // The hub's process is killed, and another one starts with what is on the disk.
+    void kill_hub() {
+        network_.crash("hub");
+        hub_.node->discard();
+        reads_->discard();
+        door_.reset();
+        hub_.kill();
+        hub_.disk = hub_.disk->kill();
+        reads_ = make_reads();
+        hub::opened(hub_);
+        hub_network_ = &network_.host("hub", hub_.node->loop);
+        start_door();
     }
 
     void connect(const SimClientOptions& options = {}) {
@@ -148,9 +161,13 @@ public:
     std::size_t connection_count() const { return door_->connection_count(); }
 
 private:
+    std::unique_ptr<io::sim::SimExecutor> make_reads() {
+        return std::make_unique<io::sim::SimExecutor>(hub_.scheduler, "read/0");
+    }
+
     hub::HubFixture hub_;
     io::sim::SimNetwork network_{hub_.scheduler};
-    io::sim::SimExecutor reads_{hub_.scheduler, "read/0"};
+    std::unique_ptr<io::sim::SimExecutor> reads_ = make_reads();
     const door::DoorOptions door_options_;
     io::Network* hub_network_ = nullptr;
     io::Network* client_network_ = nullptr;
