@@ -12,8 +12,9 @@
 namespace evenkeel::producer {
 
 inline constexpr std::string_view idempotent_capability = "com.microsoft:idempotent-producer";
-// What stamped() adds to an event at most.
-inline constexpr std::size_t stamp_bytes_max = 120;
+// What stamped() adds to an event at most: the annotations, and 3 where the event's length no
+// longer fits into a byte.
+inline constexpr std::size_t stamp_bytes_max = 126 + 3;
 
 struct Numbering {
     std::int64_t id = 0;

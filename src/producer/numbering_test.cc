@@ -44,14 +44,18 @@ TEST(Numbering, goes_on_from_zero_behind_the_largest_number) {
     EXPECT_EQ(number_after(5, 3), 8);
 }
 
-TEST(Numbering, leaves_room_in_a_batch) {
-    SendBatch batch(std::nullopt, "", 1000, stamp_bytes_max);
-    while (batch.try_add("x")) {
-    }
+TEST(Numbering, leaves_room_in_a_batch_and_wastes_little) {
+    const Numbering largest{std::numeric_limits<std::int64_t>::max(), 1 << 30};
+    for (const std::size_t body : {1, 100, 200, 300}) {
+        SendBatch batch(std::nullopt, "", 100'000, stamp_bytes_max);
+        while (batch.try_add(std::string(body, 'x'))) {
+        }
 
-    EXPECT_LE(stamped(batch.message(), {std::numeric_limits<std::int64_t>::max(), 1 << 30})
-                  ->message.size(),
-              1000u);
+        const auto result = stamped(batch.message(), largest);
+
+        EXPECT_LE(result->message.size(), 100'000u) << body;
+        EXPECT_GE(result->message.size(), 95'000u) << body;
+    }
 }
 
 }  // namespace
