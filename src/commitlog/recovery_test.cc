@@ -204,7 +204,7 @@ TEST(Recovery, goes_on_in_the_segment_before_one_that_was_not_born) {
 // The header of the new segment and a part of its first batch were on their way to the disk, and
 // only the part arrived.
 TEST(Recovery, keeps_the_last_time_when_a_segment_was_born_without_its_header) {
-    for (const std::uint64_t whole_events : {0, 1, 2}) {
+    for (const std::uint64_t whole_events : {0U, 1U, 2U}) {
         LogFixture world(short_segments);
         world.append_numbers(0, 4);
         const auto before = world.log->properties();

@@ -46,7 +46,7 @@ TEST(Numbering, goes_on_from_zero_behind_the_largest_number) {
 
 TEST(Numbering, leaves_room_in_a_batch_and_wastes_little) {
     const Numbering largest{std::numeric_limits<std::int64_t>::max(), 1 << 30};
-    for (const std::size_t body : {1, 100, 200, 300}) {
+    for (const std::size_t body : {1U, 100U, 200U, 300U}) {
         SendBatch batch(std::nullopt, "", 100'000, stamp_bytes_max);
         while (batch.try_add(std::string(body, 'x'))) {
         }
