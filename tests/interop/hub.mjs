@@ -1,8 +1,20 @@
-// Starts `evenkeel dev` for a test, and ends it by its process id.
+// Starts `evenkeel dev` for a test, and ends it by its process id; keeps account of all children.
 import { spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, existsSync, watch } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+
+// Children end when we do, however that happens, but for SIGKILL.
+const children = new Set();
+export function endWithUs(child) {
+  children.add(child);
+  child.once("exit", () => children.delete(child));
+  return child;
+}
+process.on("exit", () => {
+  for (const child of children) child.kill("SIGKILL");
+});
+for (const signal of ["SIGHUP", "SIGINT", "SIGTERM"]) process.on(signal, () => process.exit(1));
 
 export class Hub {
   constructor(binary) {
@@ -20,7 +32,7 @@ export class Hub {
     const args = ["dev", "--data", this.data, "--port", String(this.port), "--http-port", "0", "--tls-port", "0",
       "--https-port", "0", "--certificate-file", this.certificate, "--ready-file", ready,
       "--hub", "eh1:4", "--hub", "eh2:2", ...more];
-    this.process = spawn(this.binary, args, { stdio: ["ignore", "ignore", "inherit"] });
+    this.process = endWithUs(spawn(this.binary, args, { stdio: ["ignore", "ignore", "inherit"] }));
     this.ended = new Promise((resolve) => this.process.once("exit", resolve));
     const failed = this.ended.then((code) => { throw new Error(`the hub ended with ${code}`); });
     failed.catch(() => {});

@@ -5,6 +5,7 @@ import { fork, spawn } from "node:child_process";
 import { createInterface } from "node:readline";
 import { join } from "node:path";
 import { ContainerClient } from "@azure/storage-blob";
+import { endWithUs } from "../hub.mjs";
 
 const python = (script) => join(process.env.PYTHON_SUITE, script);
 const looksMs = 500;
@@ -48,6 +49,7 @@ export class Fleet {
       });
       createInterface({ input: child.stderr }).on("line", (line) => this.note(`${kind}: ${line}`));
     }
+    endWithUs(child);
     const member = { kind, name, child };
     member.ended = new Promise((resolve) => child.once("exit", (code) => {
       if (!this.stopped && this.members.includes(member)) this.note(`${kind} '${name}' ended by itself, with ${code}`);

@@ -3,14 +3,14 @@ import assert from "node:assert/strict";
 import { fork } from "node:child_process";
 import { EventHubProducerClient } from "@azure/event-hubs";
 import { ContainerClient } from "@azure/storage-blob";
-import { Hub } from "../hub.mjs";
+import { endWithUs, Hub } from "../hub.mjs";
 import { startAzurite } from "./azurite.mjs";
 import { main, test } from "./harness.mjs";
 
 class Worker {
   constructor({ hub, storage, container }, world) {
     this.partitions = new Set();
-    this.process = fork(new URL("worker.mjs", import.meta.url), [hub.connectionString(), storage, container]);
+    this.process = endWithUs(fork(new URL("worker.mjs", import.meta.url), [hub.connectionString(), storage, container]));
     this.process.on("message", (message) => {
       if (message.gained) this.partitions.add(message.gained);
       if (message.lost) this.partitions.delete(message.lost);
