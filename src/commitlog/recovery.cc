@@ -126,14 +126,16 @@ Result<> Recovery::list_files() {
 // A process that was killed leaves what it had not synced in the page cache, and we see it as if it
 // were on disk. Nothing may rest on that: the start that readers are shown and removals go by, and
 // the name of the active segment. The mark is written anew, because a sync of it may have failed
-// (I9); first in its own slot, for the other one may be all that the disk has.
+// (I9); one slot after the other, so that the disk has a whole one at any moment.
 Result<> Recovery::make_mark_and_names_durable() {
     if (mark_) {
         EK_TRY_ASSIGN(const auto file, files_.open(path(mark_file_name), io::OpenMode::write));
-        EK_TRY(write_mark(*file, *mark_, seed_));
         EK_TRY(file->sync());
-        mark_->counter += 2;
-        EK_TRY(write_mark_durably(*file, *mark_, seed_));
+        for (int slot = 0; slot < 2; ++slot) {
+            ++mark_->counter;
+            EK_TRY(write_mark(*file, *mark_, seed_));
+            EK_TRY(file->sync());
+        }
     }
     return files_.sync_directory(directory_);
 }
