@@ -289,11 +289,11 @@ private:
     Result<Node> path() {
         Node node{.name = now_.text};
         if (std::find(std::begin(names), std::end(names), node.name) == std::end(names)) {
+            std::string known;
+            for (const auto name : names) known += (known.empty() ? "" : ", ") + std::string(name);
             return Error{ErrorCode::invalid_argument,
-                         fmt::format("an event has no '{}', but body, key, partition, seq, offset, "
-                                     "size, enqueued, content_type and properties; texts stand in "
-                                     "quotes",
-                                     node.name)};
+                         fmt::format("an event has no '{}', but {}; texts stand in quotes",
+                                     node.name, known)};
         }
         EK_TRY(advance());
         while (is_sign(".") || is_sign("[")) {

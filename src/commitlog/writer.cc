@@ -66,8 +66,9 @@ Result<> Writer::create_segment(const FlushPart& part) {
         // Left over from a creation that failed, or abandoned while it was empty. What it held must
         // be gone for good before anything is written in its place.
         opened = files_.open(path, io::OpenMode::write);
-        if (opened.ok()) EK_TRY((*opened)->truncate(0));
-        if (opened.ok()) EK_TRY((*opened)->sync());
+        if (!opened.ok()) return opened.error();
+        EK_TRY((*opened)->truncate(0));
+        EK_TRY((*opened)->sync());
     }
     if (!opened.ok()) return opened.error();
     auto before = std::exchange(active_, std::move(*opened));

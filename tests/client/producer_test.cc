@@ -27,6 +27,22 @@ std::int64_t last_number(SimWorld& world, std::uint32_t partition) {
     return world.hub().properties("homes", partition).last_sequence.value;
 }
 
+// A producer that numbers its events, and tries again for as long as it takes.
+void open_numbered(SimWorld& world) {
+    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
+    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    ASSERT_TRUE(world.open_producer().ok());
+}
+
+// To partition 0; counts the answer, which must be good.
+void send(SimWorld& world, const SendBatch& batch, int& answered) {
+    world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
+                     [&answered](const Result<>& result) {
+                         EXPECT_TRUE(result.ok()) << result.error().detail;
+                         ++answered;
+                     });
+}
+
 // Everything that a partition holds, read past the client.
 Texts stored(SimWorld& world, std::uint32_t partition) {
     const auto last = last_number(world, partition);
@@ -113,9 +129,7 @@ TEST(ProducerSim, sends_again_what_was_not_acknowledged_before_a_loss) {
 // Sends numbered events one by one under losses; what was stored in the end.
 TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost_S2) {
     SimWorld world;
-    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
-    ASSERT_TRUE(world.open_producer().ok());
+    open_numbered(world);
     Texts expected;
     int sent = 0;
     for (int i = 0; i < 300; ++i) {
@@ -138,9 +152,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost_S2) {
 
 TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_before_it_answers_S2) {
     SimWorld world;
-    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
-    ASSERT_TRUE(world.open_producer().ok());
+    open_numbered(world);
     const auto last_stored = [&] { return last_number(world, 0); };
     Texts expected;
     int answered = 0;
@@ -150,11 +162,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_befor
             expected.push_back("event " + std::to_string(i) + " " + std::to_string(k));
             ASSERT_TRUE(batch.try_add(expected.back()));
         }
-        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
-                         [&](const Result<>& result) {
-                             EXPECT_TRUE(result.ok()) << result.error().detail;
-                             ++answered;
-                         });
+        send(world, batch, answered);
         ASSERT_TRUE(world.run_until([&] { return last_stored() == 3 * i + 2; }));
         EXPECT_EQ(answered, i) << "it is on disk, and the producer does not know";
         world.kill_hub();
@@ -168,9 +176,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_befor
 // on their way then are lost.
 TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed_S2) {
     SimWorld world;
-    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
-    ASSERT_TRUE(world.open_producer().ok());
+    open_numbered(world);
     const auto last_stored = [&] { return last_number(world, 0); };
     Random random = world.scheduler().fork_random();
     Texts expected;
@@ -179,11 +185,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed_S2)
         expected.push_back("event " + std::to_string(i));
         SendBatch batch(0, "", 1 << 20);
         ASSERT_TRUE(batch.try_add(expected.back()));
-        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
-                         [&](const Result<>& result) {
-                             EXPECT_TRUE(result.ok()) << result.error().detail;
-                             ++answered;
-                         });
+        send(world, batch, answered);
         if (i % 5 != 4) continue;
         const auto before = last_stored();
         world.run_until([&] { return last_stored() != before; }, 200ms);
@@ -199,9 +201,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed_S2)
 
 TEST(ProducerSim, numbered_goes_on_after_the_hub_has_forgotten_it) {
     SimWorld world;
-    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
-    ASSERT_TRUE(world.open_producer().ok());
+    open_numbered(world);
     for (int i = 0; i < 3; ++i) ASSERT_TRUE(world.send(0, {"a", "b"}).ok());
 
     world.stop_door();
@@ -352,9 +352,7 @@ TEST(BufferedSim, keeps_the_order_of_each_partition_and_key_under_faults_B1) {
 
 TEST(BufferedSim, numbered_stores_each_event_once_in_the_order_of_its_key_S2) {
     SimWorld world(3);
-    world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
-    ASSERT_TRUE(world.open_producer().ok());
+    open_numbered(world);
     Buffered producer(
         world, {.wait_max = 1ms, .in_flight_max = 8, .event_overhead = producer::stamp_bytes_max});
     Random random = world.scheduler().fork_random();
