@@ -1,4 +1,3 @@
-// tidy: no test: tls_test.cc and http/websocket_test.cc run the contract of sockets over it
 #include "io/layer.h"
 
 #include <algorithm>
@@ -82,8 +81,8 @@ private:
         if (!closed_ && !error_) {
             watch_greeting();
             read_result = step_read();
-            step_write();
         }
+        if (!closed_ && !error_) step_write();
         if (!closed_ && !error_) {
             write_result = written();
             if (needs_wire() && !read_result) read_wire();
@@ -125,7 +124,7 @@ private:
 
     // Hands to the wire what there is, if it is free.
     void step_write() {
-        if (writing_) return;
+        if (writing_ || wire_broken_ || wire_finished_) return;
         if (wrote_after_finish_) write_rest_ = {};
         layer_->take_output(output_);
         while (layer_->is_ready() && !write_rest_.empty() && output_.size() < wire_bytes_max) {
@@ -141,23 +140,33 @@ private:
             layer_->take_output(output_);
         }
         write_wire();
-    }
-
-    void write_wire() {
-        if (!output_.empty()) {
-            writing_ = true;
-            inner_->write(output_, [this](const Result<>& result) { wire_written(result); });
-        } else if (end_sent_ && layer_->is_finished() && !wire_finished_) {
+        if (!writing_ && end_sent_ && layer_->is_finished()) {
             wire_finished_ = true;
             inner_->finish();
         }
+    }
+
+    // The only place that writes to the wire: one write at a time, and none after one has failed or
+    // the wire's end was said. What the layer says meanwhile stays with it until the write has
+    // ended; what it says afterwards (an answer to a key update, an alert) has no way out any more.
+    void write_wire() {
+        if (writing_ || wire_broken_ || wire_finished_) return;
+        layer_->take_output(output_);
+        if (output_.empty()) return;
+        writing_ = true;
+        inner_->write(output_, [this](const Result<>& result) { wire_written(result); });
     }
 
     void wire_written(const Result<>& result) {
         writing_ = false;
         output_.clear();
         if (output_.capacity() > 2 * wire_bytes_min && write_rest_.empty()) output_ = {};
-        if (!result) wire_failed(result.error());
+        if (!result) {
+            wire_broken_ = true;
+            wire_failed(result.error());
+        } else if (error_ && !closed_) {
+            write_wire();  // why the stream ends, which had to wait
+        }
         pump();
     }
 
@@ -167,7 +176,7 @@ private:
         if (wrote_after_finish_) {
             return Error{ErrorCode::unavailable, "written after the end was said"};
         }
-        if (wire_ended_ && !layer_->is_ready()) return gone_error();
+        if (wire_broken_ || (wire_ended_ && !layer_->is_ready())) return gone_error();
         if (writing_ || !write_rest_.empty()) return std::nullopt;
         if (!layer_->is_ready()) return std::nullopt;  // even an empty write waits for the greeting
         return Result<>{};
@@ -220,17 +229,14 @@ private:
     void fail(const Error& error) {
         error_ = error;
         stop_timer();
-        if (writing_) return;
-        layer_->take_output(output_);
-        if (!output_.empty()) inner_->write(output_, [](const Result<>&) {});
+        write_wire();  // the layer's last word about it
     }
 
     void say_goodbye() {
         if (error_ || writing_ || end_sent_ || !layer_->is_ready()) return;
         end_sent_ = true;
         layer_->send_end();
-        layer_->take_output(output_);
-        if (!output_.empty()) inner_->write(output_, [](const Result<>&) {});
+        write_wire();
     }
 
     void watch_greeting() {
@@ -282,6 +288,7 @@ private:
     bool end_sent_ = false;       // by the layer
     bool wire_finished_ = false;  // by us
     bool wire_ended_ = false;     // by the peer
+    bool wire_broken_ = false;    // a write has failed
     bool closed_ = false;
     std::optional<Error> error_;
 };
