@@ -6,6 +6,7 @@ import importlib.machinery
 import importlib.util
 import io
 import os
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -14,9 +15,11 @@ from pathlib import Path
 sys.dont_write_bytecode = True
 import report  # noqa: E402
 
+TOOLS = Path(__file__).resolve().parent
+
 
 def load(name):
-    path = Path(__file__).resolve().parent / name
+    path = TOOLS / name
     loader = importlib.machinery.SourceFileLoader(name, str(path))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader(name, loader))
     loader.exec_module(module)
@@ -98,6 +101,38 @@ class Scripts(unittest.TestCase):
 
     def test_what_was_never_built_failed(self):
         self.assertEqual(self.rows(ran("notrun", skipped="Unable to find executable"))[0][0], "failed")
+
+
+class Repeats(unittest.TestCase):
+    def test_a_failure_names_the_program_the_run_and_the_seed(self):
+        rows = suite.of_run([("failed", "Clock.stops", "it went on"), ("passed", "Clock.ticks", "")],
+                            "clock_tests", 3, 10, ["seed: EVENKEEL_SEED=5"], set())
+        self.assertEqual(rows, [
+            ("failed", "Clock.stops", "clock_tests, run 3 of 10, seed: EVENKEEL_SEED=5: it went on"),
+            ("passed", "Clock.ticks", "")])
+
+    def test_what_is_skipped_each_time_is_told_once(self):
+        seen = set()
+        skip = [("skipped", "Clock.waits", "no clock here")]
+        self.assertEqual(suite.of_run(skip, "clock_tests", 1, 2, [], seen), skip)
+        self.assertEqual(suite.of_run(skip, "clock_tests", 2, 2, [], seen), [])
+        other = [("skipped", "Clock.waits", "another reason")]
+        self.assertEqual(suite.of_run(other, "clock_tests", 2, 2, [], seen), other)
+
+    def test_a_load_lasts_as_long_as_its_block(self):
+        with self.assertRaises(KeyError), suite.load(2) as busy:
+            self.assertEqual([process.poll() for process in busy], [None, None])
+            raise KeyError
+        self.assertEqual([process.returncode for process in busy], [-9, -9])
+
+    def test_a_load_ends_with_the_process_that_started_it(self):
+        script = ("import importlib.machinery as m, importlib.util as u, os\n"
+                  f"l = m.SourceFileLoader('suite', {str(TOOLS / 'suite')!r})\n"
+                  "s = u.module_from_spec(u.spec_from_loader('suite', l)); l.exec_module(s)\n"
+                  "with s.load(1): os._exit(0)")
+        # A busy process holds our pipe open: it is at its end once that one has ended too.
+        subprocess.run([sys.executable, "-c", script], stdout=subprocess.PIPE, cwd=TOOLS,
+                       timeout=60, check=True, env=dict(os.environ, PYTHONPATH=str(TOOLS)))
 
 
 class Lists(unittest.TestCase):

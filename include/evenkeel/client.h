@@ -44,6 +44,7 @@ struct EventHubProperties {
     std::string name;
     std::int64_t created_ms = 0;
     std::uint32_t partitions = 0;
+    std::string identity = {};  // of the hub's data folder; empty: not one of ours
 };
 
 namespace client {

@@ -36,6 +36,9 @@ struct HubOptions {
     std::uint32_t groups_max = 1000;      // of one event hub
     std::uint32_t disk_threads = 2;
     std::chrono::milliseconds retention_interval{10'000};  // between two looks at what has expired
+    // The wall clock is right, however far it is ahead of what the folder knows. Otherwise time
+    // that passed while the hub was closed and the machine off ages no event.
+    bool trust_clock = false;
 };
 
 struct EventHubOptions {
@@ -110,6 +113,9 @@ public:
         events_.insert(events_.end(), other.events_.begin(), other.events_.end());
         for (auto& owner : other.owners_) owners_.push_back(std::move(owner));
     }
+
+    // Not of an empty one.
+    void drop_first() { events_.erase(events_.begin()); }
 
 private:
     std::vector<Event> events_;

@@ -144,6 +144,9 @@ struct ProcessorOptions {
     // a few bytes of each; without it the end is asked for now and then.
     bool track_end = false;
     std::uint32_t workers = 0;  // threads for handlers; 0: two for each core, at least 4
+    // The store was emptied or set back, members have noticed and stopped: begin all the same, from
+    // the positions that it has now.
+    bool accept_store_loss = false;
     std::chrono::milliseconds drain_max{30'000};      // for a handler, at hand-over and stop
     std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is told of; 0: never
     std::chrono::milliseconds progress_slow{60'000};  // events wait but none came: reopen; 0: never
@@ -189,8 +192,13 @@ public:
     // Writes what checkpoint() asked for, and waits until it is stored; within a handler too: what
     // it asked for counts as handled then. `fenced`: another owns it.
     virtual Result<> flush() = 0;
-    // True once the partition is being given up or the handler took too long: end soon.
+    // True once the partition is being given up or the handler took too long: end soon. A handler
+    // that ends early for it returns `cancelled`: no attempt is counted, and what it has not asked
+    // a checkpoint for goes to the next owner.
     virtual bool is_ending() const = 0;
+    // Why the partition is being given up, once it is. In peace the handler has `drain_max` to
+    // finish, and nothing repeats; `lost`: another may own it already, end at once.
+    virtual std::optional<Closed> closing() const = 0;
     // How often this batch was tried before; 0 the first time.
     virtual std::uint32_t attempt() const = 0;
     // Stops reading but keeps the partition; from another position on, with seek().

@@ -9,7 +9,6 @@
 namespace evenkeel::amqp {
 namespace {
 
-// facts/amqp.md 0.1, rules 2 and 4
 TEST(Send, writes_message_format_settled_flag_id_and_tag) {
     for (const bool settled : {true, false}) {
         for (const std::size_t size : {std::size_t{10}, std::size_t{1000}}) {
@@ -92,6 +91,37 @@ TEST(Delivery, of_many_frames_is_not_mixed_with_another_links) {
         EXPECT_TRUE(received.bytes == bodies[received.link == "0" ? 0 : 1]);
     }
     for (Link* const link : server.recorder.links) EXPECT_EQ(link->granted(), 96u);
+}
+
+TEST(Send, of_parts_of_any_size_arrives_as_one_message) {
+    ConnectionOptions narrow;
+    narrow.max_frame_bytes = 512;
+    narrow.session_window = 50;
+    Pair pair(test::test_seed(), narrow);
+    Link& link = pair.client.attach(pair.session(), an_attach({}));
+    pair.run();
+    std::string all(30'000, 'b');
+    for (std::size_t i = 0; i < all.size(); ++i) all[i] = static_cast<char>(i * 7 / 5);
+    const ByteView message = as_bytes(all);
+    for (const std::size_t prefix : {0u, 1u, 440u, 450u, 5'000u, 30'000u}) {
+        for (const std::size_t part : {1u, 100u, 449u, 100'000u}) {
+            const std::size_t size = part == 1 ? prefix % 1000 + 1 : message.size();
+            const ByteView first = message.first(std::min(prefix, size));
+            const ByteView second = message.subspan(first.size(), size - first.size());
+            ASSERT_TRUE(link.can_send());
+            for (std::size_t sent = 0; sent < size;) {
+                while (sent > 0 && !link.can_go_on()) pair.run();
+                sent += link.send_part(first, second, sent, part);
+                ASSERT_TRUE(sent == size || !link.can_send()) << "nothing else comes between";
+            }
+            pair.run();
+
+            ASSERT_FALSE(pair.server.is_closed()) << pair.at_server.closed.at(0)->description;
+            ASSERT_EQ(pair.at_server.received.back().bytes, all.substr(0, size));
+            pair.at_server.links[0]->grant(100);
+            pair.run();
+        }
+    }
 }
 
 TEST(Delivery, of_many_frames_waits_for_a_narrow_window_and_others_of_its_session_for_it) {

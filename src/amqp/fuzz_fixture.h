@@ -12,34 +12,9 @@
 
 #include "amqp/connection.h"
 #include "base/check.h"
+#include "base/script_fixture.h"
 
 namespace evenkeel::amqp {
-
-class Script {
-public:
-    explicit Script(ByteView bytes) : bytes_(bytes) {}
-
-    bool at_end() const { return bytes_.empty(); }
-    std::uint8_t byte() {
-        if (bytes_.empty()) return 0;
-        const auto value = std::to_integer<std::uint8_t>(bytes_[0]);
-        bytes_ = bytes_.subspan(1);
-        return value;
-    }
-    // Small numbers, and now and then one near the wrap.
-    std::uint32_t number() {
-        const std::uint32_t value = byte();
-        return value < 240 ? value : 0xffffff00u + value;
-    }
-    ByteView bytes(std::size_t size) {
-        const ByteView taken = bytes_.first(std::min(size, bytes_.size()));
-        bytes_ = bytes_.subspan(taken.size());
-        return taken;
-    }
-
-private:
-    ByteView bytes_;
-};
 
 class FuzzHandler final : public Handler {
 public:

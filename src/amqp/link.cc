@@ -83,7 +83,11 @@ void Link::settle(std::uint32_t delivery_id, const DeliveryState& state) {
 
 bool Link::can_send() const {
     return state_ == State::attached && role_ == Role::sender && credit_ > 0 &&
-           session_.remote_window_ > 0 && rest_.empty();
+           session_.remote_window_ > 0 && rest_.empty() && !half_sent_;
+}
+
+bool Link::can_go_on() const {
+    return state_ == State::attached && half_sent_ && session_.remote_window_ > 0;
 }
 
 std::uint32_t Link::send(ByteView prefix, ByteView body, std::uint32_t message_format,
@@ -138,6 +142,30 @@ void Link::send_large(ByteView prefix, ByteView body, std::uint32_t message_form
     rest_.reserve(prefix.size() + body.size());
     rest_.assign(prefix.begin(), prefix.end());
     rest_.insert(rest_.end(), body.begin(), body.end());
+}
+
+std::size_t Link::send_part(ByteView prefix, ByteView body, std::size_t sent,
+                            std::size_t bytes_max) {
+    EK_CHECK(sent == 0 ? can_send() : can_go_on(), "a part is sent inside the window");
+    const std::size_t all = prefix.size() + body.size();
+    EK_CHECK(sent < all && bytes_max > 0, "there is something to send");
+    Transfer transfer{local_handle_, {}, {}, {}, {}, false, false};
+    std::array<std::byte, 4> tag;
+    if (sent == 0) {
+        --credit_;
+        ++delivery_count_;
+        const std::uint32_t id = session_.next_delivery_id_++;
+        store(tag.data(), __builtin_bswap32(id));
+        transfer = Transfer{local_handle_, id, tag, 0, true, false, false};
+    }
+    const std::size_t bytes =
+        std::min({all - sent, bytes_max, connection().frame_limit() - transfer_overhead_max});
+    transfer.more = half_sent_ = sent + bytes < all;
+    const ByteView head = prefix.subspan(std::min(sent, prefix.size()));
+    const ByteView first = head.first(std::min(bytes, head.size()));
+    const std::size_t from = sent > prefix.size() ? sent - prefix.size() : 0;
+    write_frame(transfer, first, body.subspan(from, bytes - first.size()));
+    return bytes;
 }
 
 bool Link::fits_frame(std::size_t bytes) const {

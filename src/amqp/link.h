@@ -73,6 +73,13 @@ public:
     // which are written to.
     static constexpr std::size_t head_bytes = 39;
     std::uint32_t send_behind_head(ByteSpan prefix, ByteView body);
+    // For who need not hold all of a large message: one frame of it, of `bytes_max` at most, behind
+    // the first `sent` bytes of prefix and body. With none sent can_send() holds, then can_go_on(),
+    // until all of it was; each time with the same bytes. A settled message of format 0. Returns
+    // how many bytes went out.
+    std::size_t send_part(ByteView prefix, ByteView body, std::size_t sent, std::size_t bytes_max);
+    // Half of a message was sent by send_part(), and the window has room for more.
+    bool can_go_on() const;
     // The peer wants no more than we have: gives back the credit.
     bool drain() const { return drain_; }
     void drained();
@@ -120,6 +127,7 @@ private:
     // A message that is going out and did not fit into the peer's window.
     Buffer rest_;
     std::size_t rest_from_ = 0;
+    bool half_sent_ = false;  // by send_part()
 };
 
 }  // namespace evenkeel::amqp

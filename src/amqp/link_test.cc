@@ -40,7 +40,6 @@ TEST(Link, is_accepted_with_name_handle_and_role_of_ours) {
     EXPECT_TRUE(attach.source.present);
 }
 
-// facts/amqp.md 0.1, rule 3
 TEST(Link, is_refused_by_an_attach_to_nothing_and_a_detach) {
     Server server;
     server.recorder.attach = [](Link& link) { link.refuse({"amqp:not-found", "no such hub"}); };

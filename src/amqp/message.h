@@ -15,6 +15,10 @@ namespace evenkeel::amqp {
 
 inline constexpr std::uint32_t batch_format = 0x80013700;  // Event Hubs: one data section an event
 
+// A reader of ours wishes to be told of events that the hub cannot read; others just do not get
+// them.
+inline constexpr std::string_view damage_capability = "evenkeel:report-damage";
+
 // One section: what kind, its value's encoding, and all of it with the descriptor.
 struct Section {
     std::uint64_t kind = 0;

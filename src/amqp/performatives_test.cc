@@ -181,7 +181,6 @@ TEST(Performatives, disposition_carries_every_state) {
     }
 }
 
-// facts/amqp.md 0.1, rules 1 and 12.
 TEST(Performatives, are_written_with_all_their_fields_and_a_compact_descriptor) {
     const Condition error{"amqp:x", "why"};
     const auto expect = [](const Buffer& bytes, std::uint64_t kind, std::size_t count) {

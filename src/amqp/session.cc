@@ -150,7 +150,8 @@ void Session::take(const Flow& flow) {
     for (Link* const sender : senders()) {
         if (!sender->is_attached()) continue;  // ended by an earlier one's handler
         sender->send_rest();
-        if (sender != link && sender->can_send()) connection_.handler_.on_credit(*sender);
+        if (sender == link) continue;
+        if (sender->can_send() || sender->can_go_on()) connection_.handler_.on_credit(*sender);
     }
 }
 

@@ -1,9 +1,12 @@
 #include "base/log.h"
 
+#include <algorithm>
 #include <atomic>
 #include <cstdio>
 
+#include "base/audit.h"
 #include "base/clock.h"
+#include "base/utf8.h"
 
 namespace evenkeel {
 namespace {
@@ -22,6 +25,25 @@ std::string_view name_of(TraceLevel level) {
     return "?";
 }
 
+// One call for the whole line, so that lines of two threads do not mix.
+void write_line(TraceFormat format, const std::string& rest) {
+    const std::string time = to_string(SystemClock().wall());
+    if (format == TraceFormat::json) {
+        std::fprintf(stderr, "{\"time\":\"%s\",%s}\n", time.c_str(), rest.c_str());
+    } else {
+        std::fprintf(stderr, "%s %s\n", time.c_str(), rest.c_str());
+    }
+}
+
+// In quotes if it could be taken for more than one value.
+std::string audit_value(const std::string& value) {
+    constexpr std::string_view plain =
+        "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_.:/@$*[]";
+    if (value.empty()) return "-";
+    if (value.find_first_not_of(plain) == std::string::npos) return value;
+    return "\"" + json_escaped(value) + "\"";
+}
+
 }  // namespace
 
 void set_trace_level(TraceLevel level) {
@@ -35,7 +57,15 @@ void set_trace_format(TraceFormat format) {
 std::string json_escaped(std::string_view text) {
     std::string result;
     result.reserve(text.size());
-    for (const char c : text) {
+    while (!text.empty()) {
+        const std::size_t size = utf8_character_bytes(text);
+        const char c = text.front();
+        const std::string_view character = text.substr(0, size);
+        text.remove_prefix(std::max<std::size_t>(size, 1));
+        if (size != 1) {
+            result += size == 0 ? std::string_view("\xef\xbf\xbd") : character;  // U+FFFD
+            continue;
+        }
         switch (c) {
             case '"': result += "\\\""; break;
             case '\\': result += "\\\\"; break;
@@ -76,14 +106,30 @@ std::string trace_line(TraceFormat format, TraceLevel level, std::string_view me
 void trace(TraceLevel level, std::string_view message, std::initializer_list<TraceField> fields) {
     if (level < least_level.load(std::memory_order_relaxed)) return;
     const TraceFormat format = chosen_format;
-    const std::string time = to_string(SystemClock().wall());
-    const std::string rest = trace_line(format, level, message, fields);
-    // One call for the whole line, so that lines of two threads do not mix.
-    if (format == TraceFormat::json) {
-        std::fprintf(stderr, "{\"time\":\"%s\",%s}\n", time.c_str(), rest.c_str());
-    } else {
-        std::fprintf(stderr, "%s %s\n", time.c_str(), rest.c_str());
+    write_line(format, trace_line(format, level, message, fields));
+}
+
+std::string audit_line(TraceFormat format, const AuditEntry& entry) {
+    const std::pair<std::string_view, const std::string*> fields[] = {{"who", &entry.who},
+                                                                      {"from", &entry.from},
+                                                                      {"did", &entry.did},
+                                                                      {"what", &entry.what},
+                                                                      {"result", &entry.result}};
+    std::string line =
+        format == TraceFormat::json ? R"("level":"audit","message":"audit")" : "audit";
+    for (const auto& [key, value] : fields) {
+        if (format == TraceFormat::json) {
+            line += ",\"" + std::string(key) + "\":\"" + json_escaped(*value) + "\"";
+        } else {
+            line += " " + std::string(key) + "=" + audit_value(*value);
+        }
     }
+    return line;
+}
+
+void audit(const AuditEntry& entry) {
+    const TraceFormat format = chosen_format;
+    write_line(format, audit_line(format, entry));
 }
 
 }  // namespace evenkeel

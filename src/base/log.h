@@ -28,7 +28,7 @@ void set_trace_format(TraceFormat format);
 std::string trace_line(TraceFormat format, TraceLevel level, std::string_view message,
                        std::initializer_list<TraceField> fields);
 
-// `text` with quotes, control characters and backslashes escaped as JSON wants them.
+// `text` as JSON wants it, in UTF-8: what is not becomes U+FFFD, controls and quotes are escaped.
 std::string json_escaped(std::string_view text);
 
 }  // namespace evenkeel

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/audit.h"
+
 namespace evenkeel {
 namespace {
 
@@ -39,6 +41,10 @@ TEST(TraceLine, stays_one_line_whatever_it_tells_of) {
     }
 }
 
+TEST(JsonEscaped, is_valid_utf8_whatever_the_text_is) {
+    EXPECT_EQ(json_escaped("a\xff\xc3(\xed\xa0\x80"), "a\ufffd\ufffd(\ufffd\ufffd\ufffd");
+}
+
 TEST(JsonEscaped, escapes_what_json_forbids_and_nothing_else) {
     EXPECT_EQ(json_escaped("plain ünïcode /"), "plain ünïcode /");
     EXPECT_EQ(json_escaped("\"\\\n\r\t"), "\\\"\\\\\\n\\r\\t");
@@ -73,6 +79,28 @@ TEST(Trace, is_silent_when_off) {
     trace(TraceLevel::error, "unheard");
 
     EXPECT_EQ(traced.lines(), "");
+}
+
+TEST(Audit, has_one_form_that_no_name_can_forge) {
+    AuditEntry entry{"key:root@homes", "[::1]:5672", "create-hub", "homes", "ok"};
+    EXPECT_EQ(audit_line(TraceFormat::text, entry),
+              "audit who=key:root@homes from=[::1]:5672 did=create-hub what=homes result=ok");
+    EXPECT_EQ(audit_line(TraceFormat::json, entry),
+              R"("level":"audit","message":"audit","who":"key:root@homes","from":"[::1]:5672",)"
+              R"("did":"create-hub","what":"homes","result":"ok")");
+
+    entry.what = "a result=ok \"b\"\n";
+    entry.who = "";
+    EXPECT_EQ(audit_line(TraceFormat::text, entry),
+              R"(audit who=- from=[::1]:5672 did=create-hub what="a result=ok \"b\"\n" result=ok)");
+}
+
+TEST(Audit, is_written_at_every_level) {
+    Traced traced(TraceLevel::off, TraceFormat::text);
+
+    audit({"key:root", "here", "purge-hub", "homes", "ok"});
+
+    EXPECT_NE(traced.lines().find("audit who=key:root from=here"), std::string::npos);
 }
 
 }  // namespace

@@ -203,7 +203,9 @@ Metadata to_metadata(const Member& member) {
     Metadata fields = {
         {"v", "1"},
         {"incarnation", percent_encoded(member.incarnation)},
-        {"state", member.state == MemberState::leaving ? "leaving" : "active"},
+        {"state", member.state == MemberState::leaving  ? "leaving"
+                  : member.state == MemberState::unable ? "unable"
+                                                        : "active"},
         {"note", percent_encoded(member.note)},
         {"offers", offers_text(member.offers)},
     };
@@ -219,8 +221,9 @@ Result<Member> member_of(std::string_view id, const Metadata& fields) {
     member.id = id;
     if (text_of(fields, "v") != "1") return bad_field("v");
     member.incarnation = text_of(fields, "incarnation");
-    member.state =
-        text_of(fields, "state") == "leaving" ? MemberState::leaving : MemberState::active;
+    member.state = text_of(fields, "state") == "leaving"  ? MemberState::leaving
+                   : text_of(fields, "state") == "unable" ? MemberState::unable
+                                                          : MemberState::active;
     member.note = text_of(fields, "note");
     const auto offers = offers_of(find(fields, "offers") ? *find(fields, "offers") : "");
     if (!offers) return bad_field("offers");

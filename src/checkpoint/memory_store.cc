@@ -4,12 +4,19 @@
 #include <chrono>
 #include <utility>
 
+#include "base/check.h"
+
 namespace evenkeel::checkpoint {
 
 Table MemoryServer::snapshot(const GroupName& group) const {
     const Lock lock(mutex_);
     const auto found = tables_.find(lower_cased(group));
     return found == tables_.end() ? Table() : found->second;
+}
+
+void MemoryServer::restore(const GroupName& group, Table table) {
+    const Lock lock(mutex_);
+    tables_[lower_cased(group)] = std::move(table);
 }
 
 template <typename Operation>
@@ -25,8 +32,15 @@ auto MemoryServer::apply(const MemoryStore& caller, Operation operation) {
     return result;
 }
 
+void MemoryServer::step_clock(Duration by) {
+    EK_CHECK(!options_.is_steady, "a steady clock is not set");
+    const Lock lock(mutex_);
+    stepped_ += by;
+}
+
 Moment MemoryServer::moment() const {
-    Moment at{clock_.now(), clock_.wall()};
+    Moment at{clock_.now() + stepped_, clock_.wall()};
+    at.wall.milliseconds += std::chrono::duration_cast<std::chrono::milliseconds>(stepped_).count();
     if (options_.whole_seconds) {
         at.now.nanoseconds -= at.now.nanoseconds % Duration(std::chrono::seconds(1)).count();
     }
@@ -48,7 +62,10 @@ MemoryStore::~MemoryStore() {
 
 void MemoryStore::list_members(Answer<std::vector<Member>> done) {
     auto listed = server_.apply(*this, [](Table& table, Moment at) { return table.members(at); });
-    for (Member& member : listed) member.is_age_exact = !server_.options_.whole_seconds;
+    const MemoryServer::Options& options = server_.options_;
+    for (Member& member : listed) {
+        member.is_age_exact = options.is_steady && !options.whole_seconds;
+    }
     answer<std::vector<Member>>(std::move(done), std::move(listed));
 }
 

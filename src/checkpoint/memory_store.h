@@ -32,6 +32,8 @@ public:
     struct Options {
         // Ages are differences of times cut to whole seconds, as Blob storage tells them.
         bool whole_seconds = false;
+        // Nobody sets its clock: step_clock() is not called, and ages are exact.
+        bool is_steady = true;
     };
 
     explicit MemoryServer(const Clock& clock) : MemoryServer(clock, Options()) {}
@@ -39,6 +41,10 @@ public:
 
     // A copy of a group's entries as they are now, for checkers and people.
     Table snapshot(const GroupName& group) const;
+    // As if the group were restored from a copy; an empty table empties it.
+    void restore(const GroupName& group, Table table);
+    // As if an operator had set the clock of the store's host; back too.
+    void step_clock(Duration by);
 
 private:
     friend class MemoryStore;
@@ -47,12 +53,13 @@ private:
     // if it has changed members or ownerships.
     template <typename Operation>
     auto apply(const MemoryStore& caller, Operation operation);
-    Moment moment() const;
+    Moment moment() const EK_REQUIRES(mutex_);
     void watch(const MemoryStore& store, bool on);
 
     const Clock& clock_;
     const Options options_;
     mutable Mutex mutex_;
+    Duration stepped_ EK_GUARDED_BY(mutex_){0};
     std::map<GroupName, Table> tables_ EK_GUARDED_BY(mutex_);
     std::vector<const MemoryStore*> watchers_ EK_GUARDED_BY(mutex_);
 };

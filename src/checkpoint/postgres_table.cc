@@ -100,18 +100,17 @@ std::vector<Member> members(const PostgresRows& rows) {
     std::vector<Member> listed;
     listed.reserve(static_cast<std::size_t>(rows.size()));
     for (int row = 0; row < rows.size(); ++row) {
-        listed.push_back(
-            {.id = from_postgres_text(rows.text(row, 0)),
-             .incarnation = from_postgres_text(rows.text(row, 1)),
-             .state = rows.integer(row, 2) == 0 ? MemberState::active : MemberState::leaving,
-             .since_ms = rows.integer(row, 3),
-             .note = from_postgres_text(rows.text(row, 4)),
-             .restarts = to_unsigned(rows.integer(row, 5)),
-             .generation = static_cast<std::uint64_t>(rows.integer(row, 6)),
-             .expecting = rows.boolean(row, 7),
-             .offers = decode_offers(from_postgres_text(rows.text(row, 8))),
-             .version = rows.text(row, 9),
-             .age = age_of(rows.integer(row, 10))});
+        listed.push_back({.id = from_postgres_text(rows.text(row, 0)),
+                          .incarnation = from_postgres_text(rows.text(row, 1)),
+                          .state = decode_state(rows.integer(row, 2)),
+                          .since_ms = rows.integer(row, 3),
+                          .note = from_postgres_text(rows.text(row, 4)),
+                          .restarts = to_unsigned(rows.integer(row, 5)),
+                          .generation = static_cast<std::uint64_t>(rows.integer(row, 6)),
+                          .expecting = rows.boolean(row, 7),
+                          .offers = decode_offers(from_postgres_text(rows.text(row, 8))),
+                          .version = rows.text(row, 9),
+                          .age = age_of(rows.integer(row, 10))});
     }
     std::ranges::sort(listed, {}, &Member::id);
     return listed;
@@ -120,7 +119,7 @@ std::vector<Member> members(const PostgresRows& rows) {
 PostgresCommand write_member(std::int64_t group, const Member& member) {
     return {"SELECT * FROM evenkeel.write_member($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
             {number(group), to_postgres_text(member.id), to_postgres_text(member.incarnation),
-             member.state == MemberState::active ? "0" : "1", number(member.since_ms),
+             number(encode_state(member.state)), number(member.since_ms),
              to_postgres_text(member.note), number(member.restarts),
              number(static_cast<std::int64_t>(member.generation)), member.expecting ? "t" : "f",
              to_postgres_text(encode_offers(member.offers)), to_postgres_text(member.version)}};

@@ -81,11 +81,28 @@ std::optional<RedisEntry> parse_redis_entry(std::string_view stored) {
     return entry;
 }
 
+namespace {
+
+std::string state_name(MemberState state) {
+    return state == MemberState::active    ? "active"
+           : state == MemberState::leaving ? "leaving"
+                                           : "unable";
+}
+
+// What is not known reads as leaving, which is given nothing either.
+MemberState state_named(std::string_view name) {
+    return name == "active"   ? MemberState::active
+           : name == "unable" ? MemberState::unable
+                              : MemberState::leaving;
+}
+
+}  // namespace
+
 RedisEntry to_redis(const Member& member) {
-    return {.meaning = encode_strings(
-                {member.incarnation, member.state == MemberState::active ? "active" : "leaving",
-                 std::to_string(member.restarts), std::to_string(member.generation),
-                 member.expecting ? "1" : "0", encode_offers(member.offers)}),
+    return {.meaning =
+                encode_strings({member.incarnation, state_name(member.state),
+                                std::to_string(member.restarts), std::to_string(member.generation),
+                                member.expecting ? "1" : "0", encode_offers(member.offers)}),
             .detail = encode_strings({std::to_string(member.since_ms), member.note})};
 }
 
@@ -108,7 +125,7 @@ Result<Member> member_of(const std::string& id, std::string_view stored, std::in
         return damaged("member", id);
     }
     member.incarnation = (*meaning)[0];
-    member.state = (*meaning)[1] == "active" ? MemberState::active : MemberState::leaving;
+    member.state = state_named((*meaning)[1]);
     member.expecting = (*meaning)[4] == "1";
     member.offers = decode_offers((*meaning)[5]);
     member.note = (*detail)[1];

@@ -71,6 +71,19 @@ Result<> Database::configure() {
     return execute("PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON;");
 }
 
+Result<> Database::check_file() const {
+    int has_moved = 0;
+    const int code = sqlite3_file_control(database_, "main", SQLITE_FCNTL_HAS_MOVED, &has_moved);
+    if (code != SQLITE_OK || has_moved == 0) return {};
+    return Error{
+        ErrorCode::corrupt,
+        fmt::format("checkpoint store '{0}': the file was removed or replaced while it was "
+                    "in use. Stop all processors of the group, put the right file there "
+                    "without '{0}-wal' and '{0}-shm' of another one, look at it with "
+                    "'evenkeel checkpoint ls', and start them again",
+                    file_)};
+}
+
 Database::~Database() {
     for (const auto& [sql, statement] : statements_) sqlite3_finalize(statement);
     // The user's statements may be left; the connection ends with the last of them.

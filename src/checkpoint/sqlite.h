@@ -65,6 +65,9 @@ public:
     void unguard_transaction() { is_guarded_ = false; }
 
     sqlite3* native() { return database_; }
+    // `corrupt` if the file was removed or replaced since it was opened: what is written would be
+    // seen by nobody.
+    Result<> check_file() const;
     const std::string& file() const { return file_; }
     Error error(int code) const;
 

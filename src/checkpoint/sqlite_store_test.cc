@@ -1,6 +1,7 @@
 #include "checkpoint/sqlite_store.h"
 
 #include <chrono>
+#include <cstdio>
 
 #include <gtest/gtest.h>
 
@@ -110,6 +111,26 @@ TEST_F(SqliteStoreFile, its_transactions_fence_and_move_the_same_checkpoints) {
     const auto committed = (*stale)->commit(at(10));
     ASSERT_FALSE(committed);
     EXPECT_EQ(committed.error().code, ErrorCode::fenced);
+}
+
+TEST_F(SqliteStoreFile, reports_a_file_that_was_replaced_and_never_uses_it) {
+    const auto store = client();
+    ASSERT_TRUE(store->write(at(1)));
+    Transactions* transactions = store->store().transactions();
+    ASSERT_TRUE(transactions->begin(PartitionId{0}));
+    const std::string other = directory.path() + "/b.db";
+    ASSERT_TRUE(Database::open(other, clock, clock.now() + 60s));
+    ASSERT_EQ(std::rename(other.c_str(), file.c_str()), 0);
+
+    const auto refused = store->write(at(2));
+    ASSERT_FALSE(refused);
+    EXPECT_EQ(refused.error().code, ErrorCode::corrupt);
+    EXPECT_NE(refused.error().detail.find("removed or replaced"), std::string::npos);
+    for (int i = 0; i < 2; ++i) {
+        const auto begun = transactions->begin(PartitionId{0});
+        ASSERT_FALSE(begun);
+        EXPECT_EQ(begun.error().code, ErrorCode::corrupt);
+    }
 }
 
 TEST_F(SqliteStoreFile, a_file_that_is_no_store_is_refused_when_opened) {

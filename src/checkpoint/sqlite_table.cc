@@ -92,19 +92,18 @@ Result<std::vector<Member>> SqliteTable::members(Moment at) {
     for (;;) {
         EK_TRY_ASSIGN(const bool more, query.next());
         if (!more) return listed;
-        listed.push_back(
-            {.id = query.text(0),
-             .incarnation = query.text(1),
-             .state = query.integer(2) == 0 ? MemberState::active : MemberState::leaving,
-             .since_ms = query.integer(3),
-             .note = query.text(4),
-             .restarts = to_unsigned(query.integer(5)),
-             .generation = static_cast<std::uint64_t>(query.integer(6)),
-             .expecting = query.integer(7) != 0,
-             .offers = decode_offers(query.text(8)),
-             .version = query.text(9),
-             .age = age_of(query.integer(10), query.integer(11), at),
-             .is_age_exact = query.integer(10) <= at.now.nanoseconds});
+        listed.push_back({.id = query.text(0),
+                          .incarnation = query.text(1),
+                          .state = decode_state(query.integer(2)),
+                          .since_ms = query.integer(3),
+                          .note = query.text(4),
+                          .restarts = to_unsigned(query.integer(5)),
+                          .generation = static_cast<std::uint64_t>(query.integer(6)),
+                          .expecting = query.integer(7) != 0,
+                          .offers = decode_offers(query.text(8)),
+                          .version = query.text(9),
+                          .age = age_of(query.integer(10), query.integer(11), at),
+                          .is_age_exact = query.integer(10) <= at.now.nanoseconds});
     }
 }
 
@@ -176,7 +175,7 @@ Result<std::string> SqliteTable::write_member(const Member& member, Moment at) {
               " written_ms = ?, version = lower(hex(randomblob(12)))"
               " WHERE group_id = ? AND id = ? AND version = ? RETURNING version");
     query.bind(member.incarnation)
-        .bind(std::int64_t{member.state == MemberState::active ? 0 : 1})
+        .bind(encode_state(member.state))
         .bind(member.since_ms)
         .bind(member.note)
         .bind(std::int64_t{member.restarts})
@@ -394,6 +393,16 @@ Error SqliteTable::refused_checkpoint(const Checkpoint& checkpoint) {
         return epoch_fenced(checkpoint.partition, checkpoint.epoch, stored.epoch);
     }
     return position_conflict(checkpoint, stored);
+}
+
+std::int64_t encode_state(MemberState state) {
+    return state == MemberState::active ? 0 : state == MemberState::leaving ? 1 : 2;
+}
+
+MemberState decode_state(std::int64_t stored) {
+    return stored == 0   ? MemberState::active
+           : stored == 2 ? MemberState::unable
+                         : MemberState::leaving;
 }
 
 std::string encode_offers(const std::vector<Offer>& offers) {

@@ -95,6 +95,11 @@ Result<std::unique_ptr<Transaction>> SqliteTransactions::begin(PartitionId parti
     if (!connection) {
         EK_TRY_ASSIGN(connection, connect());
     }
+    if (const Result<> here = connection->database->check_file(); !here.ok()) {
+        const Lock lock(mutex_);
+        idle_.push_back(std::move(connection));  // so that no other file is opened instead
+        return here.error();
+    }
     connection->database->set_deadline(clock_.now() + wait_max_);
     EK_TRY(connection->database->begin());
     connection->database->guard_transaction();

@@ -32,6 +32,10 @@ Result<std::unique_ptr<SqliteWorker>> SqliteWorker::open(const std::string& file
 }
 
 bool SqliteWorker::run(const Jobs& jobs) {
+    if (const Result<> here = database_->check_file(); !here.ok()) {
+        for (const auto& job : jobs) job->fail(here.error());
+        return false;
+    }
     std::vector<Job*> writes;
     for (const auto& job : jobs) {
         if (job->kind() == JobKind::listing) {

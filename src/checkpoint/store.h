@@ -54,7 +54,8 @@ struct GroupName {
 // As stores keep it: ASCII letters in lower case.
 GroupName lower_cased(GroupName name);
 
-enum class MemberState : std::uint8_t { active, leaving };
+// Unable: it lives, but hears nothing from the hub. It is given nothing.
+enum class MemberState : std::uint8_t { active, leaving, unable };
 
 // A partition that its owner means to give to another member.
 struct Offer {

@@ -214,6 +214,10 @@ TEST_P(StoreContract, odd_members_and_ownerships_come_back_as_they_were) {
     EXPECT_EQ(stored.generation, member.generation);
     EXPECT_EQ(stored.expecting, member.expecting);
     EXPECT_EQ(stored.offers, member.offers);
+    member.state = MemberState::unable;
+    member.version = stored.version;
+    ASSERT_TRUE(a->write(member));
+    EXPECT_EQ(a->members()->at(0).state, MemberState::unable);
     const Ownership claimed = a->ownerships()->at(1);
     EXPECT_EQ(claimed.partition, ownership.partition);
     EXPECT_EQ(claimed.owner, ownership.owner);

@@ -123,6 +123,7 @@ PartitionState partition_of(const json::value& value) {
         info.problems.push_back(std::move(problem));
     } else {
         info.is_empty = flag_in(value, "is_empty");
+        info.problems = texts_in(value, "problems");
     }
     return info;
 }
@@ -193,7 +194,7 @@ Result<std::string> AdminClient::call(std::string_view method, const std::string
     const client::Target& target = remote_.target;
     Secret token = target.token;
     if (!target.key.empty()) {
-        const std::string everything = "sb://" + target.endpoint.host + "/";
+        const std::string everything = "sb://" + remote_.admin.endpoint.host + "/";
         token = Secret(
             make_sas(everything, target.key_name, target.key, SystemClock().wall() + token_life));
     }

@@ -27,6 +27,7 @@ constexpr std::uint32_t without_end = 0x7fffffff;
 
 constexpr BenchSize small{100, 1'000'000, 1000};
 constexpr BenchSize large{1024, 150'000, 256};
+constexpr BenchSize huge{250'000, 800, 1};
 
 class AmqpBench {
 public:
@@ -39,6 +40,7 @@ public:
             EK_TRY(deliver("deliver_100b", small, ">= 5 M/s, ratio >= 0.30", 5e6, 0.30));
         }
         if (wanted("deliver_1k")) EK_TRY(deliver("deliver_1k", large, "ratio >= 0.60", 0, 0.60));
+        if (wanted("deliver_250k")) EK_TRY(deliver("deliver_250k", huge, "", 0, 0));
         if (wanted("read_100b")) EK_TRY(read("read_100b", small));
         if (wanted("ingest_100b")) {
             EK_TRY(ingest("ingest_100b", small, ">= 1.5 M/s, ratio >= 0.80", 1.5e6));
@@ -54,6 +56,12 @@ public:
         if (wanted("slow_consumers")) {
             EK_TRY_ASSIGN(const auto line,
                           bench_slow_consumers(folder_, options_.slow_links, options_.seconds));
+            lines_.push_back(line);
+        }
+        if (wanted("slow_consumers_large")) {
+            EK_TRY_ASSIGN(const auto line,
+                          bench_slow_consumers(folder_, options_.slow_links / 5, options_.seconds,
+                                               huge.event_bytes));
             lines_.push_back(line);
         }
         if (wanted("floods")) {

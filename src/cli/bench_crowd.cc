@@ -20,6 +20,7 @@ namespace {
 constexpr std::uint32_t without_end = 0x7fffffff;
 constexpr double memory_max_mib = 600;
 constexpr double slow_link_max_kib = 128;
+constexpr double stalled_seconds = 3;
 constexpr double flood_max_mib = 16;
 
 amqp::Buffer token_request(const BenchHub& hub) {
@@ -71,13 +72,14 @@ struct Sends {
     double p99_ms = 0;
 };
 
-// Events of 1 KiB to each partition in turn, a batch at a time.
-Result<Sends> send_batches(BenchPeer& peer, const std::vector<amqp::Link*>& links, double seconds) {
-    constexpr int batch_events = 64;
+// To each partition in turn, a batch at a time.
+Result<Sends> send_batches(BenchPeer& peer, const std::vector<amqp::Link*>& links, double seconds,
+                           std::size_t event_bytes = 1024) {
+    const int batch_events = event_bytes <= 1024 ? 64 : 1;
     amqp::Buffer event;
     amqp::Encoder inner(event);
     inner.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
-    inner.binary(as_bytes(std::string(1024, 'e')));
+    inner.binary(as_bytes(std::string(event_bytes, 'e')));
     amqp::Buffer message;
     amqp::Encoder encoder(message);
     for (int i = 0; i < batch_events; ++i) {
@@ -141,7 +143,7 @@ Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_
 }
 
 Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
-                                       double seconds) {
+                                       double seconds, std::size_t event_bytes) {
     constexpr std::uint32_t partitions = 8;
     constexpr std::uint32_t readers_of_group = 5;  // of one partition
     const std::uint32_t groups = links / (partitions * readers_of_group) + 1;
@@ -156,8 +158,9 @@ Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t 
                                                   "{}/Partitions/{}", hub->event_hub(), i)));
         senders.push_back(link);
     }
-    EK_TRY(send_batches(*producer, senders, seconds));  // so that there is plenty to deliver
-    EK_TRY_ASSIGN(const auto alone, send_batches(*producer, senders, seconds));
+    // So that there is plenty to deliver.
+    EK_TRY(send_batches(*producer, senders, seconds, event_bytes));
+    EK_TRY_ASSIGN(const auto alone, send_batches(*producer, senders, seconds, event_bytes));
     const double before = hub->resident_mib();
     std::vector<std::unique_ptr<BenchPeer>> slow;
     for (std::uint32_t i = 0; i < links; ++i) {
@@ -168,11 +171,13 @@ Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t 
                                      without_end));
         slow.push_back(std::move(peer));
     }
-    EK_TRY_ASSIGN(const auto beside, send_batches(*producer, senders, seconds));
+    // Longer than the hub waits until it lets go of what a client does not take.
+    const double stalled = std::max(seconds, stalled_seconds);
+    EK_TRY_ASSIGN(const auto beside, send_batches(*producer, senders, stalled, event_bytes));
     const double resident = hub->resident_mib();
     const double kernel_kib = hub->unsent_mib() * 1024 / links;
     const double kib = (resident - before) * 1024 / links + kernel_kib;
-    BenchLine line{"slow_consumers",
+    BenchLine line{event_bytes <= 1024 ? "slow_consumers" : "slow_consumers_large",
                    beside.per_second,
                    alone.per_second,
                    "<= 128 KiB a link, p99 <= 1.5 x alone",

@@ -13,7 +13,7 @@ namespace evenkeel::cli {
 Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_t connections);
 // Links with credit without end that never read, beside a producer.
 Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
-                                       double seconds);
+                                       double seconds, std::size_t event_bytes = 1024);
 
 // Connections that attach, begin sessions or show tokens 100,000 times, one after the other, beside
 // one that sends.

@@ -9,6 +9,7 @@
 
 #include "cli/checkpoint_moves.h"
 #include "cli/read.h"
+#include "processor/group_home.h"
 #include <evenkeel/consumer.h>
 
 namespace evenkeel::cli {
@@ -175,6 +176,40 @@ ExitCode checkpoint_copy(const CheckpointOptions& options) {
         moves.push_back({entry, &to->rows[entry.partition.value]});
     }
     return apply(*to, moves, options);
+}
+
+ExitCode checkpoint_adopt(const CheckpointOptions& options) {
+    const auto changed = [&]() -> Result<bool> {
+        EK_TRY(check_file_of_store(options.store));
+        checkpoint::GroupName group{options.hub_namespace, options.event_hub, options.group};
+        if (group.hub_namespace.empty()) {
+            EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
+            group.hub_namespace = remote.target.endpoint.host;
+        }
+        EK_TRY_ASSIGN(const auto opened, open_group(options.store, group, {.may_create = false}));
+        if (!opened.store) return false;
+        for (const auto& [partition, row] : opened.rows) {
+            if (!row.is_owned) continue;
+            return Error{ErrorCode::conflict,
+                         fmt::format("partition {} is owned by '{}', which is alive; stop the "
+                                     "processors of the group first",
+                                     partition, row.ownership->owner)};
+        }
+        using Records = std::vector<checkpoint::Record>;
+        EK_TRY_ASSIGN(auto records, opened.store->ask<Records>([](auto& store, auto done) {
+            store.list_records(processor::home_hub_key, std::move(done));
+        }));
+        if (records.empty()) return false;
+        records[0].value.clear();
+        EK_TRY(opened.store->ask<std::string>([record = records[0]](auto& store, auto done) {
+            store.write_record(record, std::move(done));
+        }));
+        return true;
+    }();
+    if (!changed.ok()) return fail("the entries stay as they are", changed.error());
+    fmt::print("{}\n", *changed ? "the next hub that a processor of the group reads takes them"
+                                : "the entries belong to no hub");
+    return ExitCode::done;
 }
 
 }  // namespace evenkeel::cli

@@ -36,5 +36,7 @@ ExitCode checkpoint_rewind(const CheckpointOptions& options);
 ExitCode checkpoint_export(const CheckpointOptions& options);
 ExitCode checkpoint_import(const CheckpointOptions& options);
 ExitCode checkpoint_copy(const CheckpointOptions& options);
+// The next hub of that name that a processor reads takes the group's entries over.
+ExitCode checkpoint_adopt(const CheckpointOptions& options);
 
 }  // namespace evenkeel::cli

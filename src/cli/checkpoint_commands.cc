@@ -96,6 +96,8 @@ void CheckpointCommands::add_to(CLI::App& app, ExitCode& exit) {
                      &checkpoint_copy);
     copy->add_option("--to", options.to_store, "Store to copy to; the same one without it");
     copy->add_option("--to-group", options.to_group, "Group to copy to; the same one without it");
+    add(*parent, exit, "adopt", "Let a new hub of that name go on with another's entries",
+        &checkpoint_adopt);
     for (auto* command : {set, rewind, import, copy}) {
         command->add_flag("--dry-run", options.is_dry_run, "Only say what would happen");
         command->add_flag("--force", options.is_forced,

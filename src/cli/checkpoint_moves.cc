@@ -6,6 +6,8 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "cli/entries.h"
+
 namespace evenkeel::cli {
 namespace {
 
@@ -58,12 +60,11 @@ void print(const CheckpointMove& move, const Checkpoint& from) {
 }  // namespace
 
 Result<GroupName> group_of(const CheckpointOptions& options) {
-    std::string host = options.hub_namespace;
-    if (host.empty()) {
-        EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
-        host = remote.target.endpoint.host;
+    if (!options.hub_namespace.empty()) {
+        return GroupName{options.hub_namespace, options.event_hub, options.group};
     }
-    return GroupName{host, options.event_hub, options.group};
+    EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
+    return entries_of(options.store, remote, options.event_hub, options.group);
 }
 
 Result<OpenedGroup> open_group(const std::string& url, const GroupName& group,
@@ -93,8 +94,8 @@ Result<OpenedGroup> open_group(const std::string& url, const GroupName& group,
 }
 
 Result<OpenedGroup> open_group(const CheckpointOptions& options, bool may_create) {
-    EK_TRY_ASSIGN(const GroupName group, group_of(options));
     EK_TRY(check_file_of_store(options.store));
+    EK_TRY_ASSIGN(const GroupName group, group_of(options));
     return open_group(options.store, group, {.may_create = may_create && !options.is_dry_run});
 }
 

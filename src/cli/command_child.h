@@ -1,13 +1,14 @@
 // A command of the user's as a child process: lines go in, lines or an exit code come out.
-// It ends with us, also when we are killed. Threads: one at a time.
+// It is the leader of a process group, so that Ctrl-C in a terminal reaches only us, and what we
+// send to end it reaches all it has started. It ends with us, also when we are killed.
+// Threads: one at a time.
 #pragma once
 
-#include <chrono>
-#include <cstdio>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include <evenkeel/error.h>
 
@@ -15,31 +16,56 @@ namespace evenkeel::cli {
 
 class CommandChild {
 public:
-    // Through /bin/sh. With `answers` its standard output is ours to read; else it is our own.
-    static Result<std::unique_ptr<CommandChild>> start(const std::string& command, bool answers);
-    // Closes its input, waits a second, then ends it.
+    struct Options {
+        std::string command;                // for /bin/sh
+        bool answers = false;               // its standard output is ours to read; else it is ours
+        std::vector<std::string> pass_env;  // names of secrets that it gets all the same
+    };
+    // Its environment is ours without the variables that carry our credentials (see
+    // secret_variables()). From the first start on this process ignores SIGPIPE: a command may end
+    // before it has read all.
+    static Result<std::unique_ptr<CommandChild>> start(const Options& options);
+    // Closes its input. If it has not ended a second later it gets SIGTERM, then SIGKILL.
     ~CommandChild();
     CommandChild(const CommandChild&) = delete;
     CommandChild& operator=(const CommandChild&) = delete;
 
-    // handler_failed if it does not read any more; `cancelled` once `is_cancelled` says so.
-    using IsCancelled = std::function<bool()>;
-    Result<> write(std::string_view text, const IsCancelled& is_cancelled);
-    Result<std::string> read_line(const IsCancelled& is_cancelled);
-    // Closes its input and waits: success is exit code 0.
-    Result<> finish(const IsCancelled& is_cancelled);
+    // Asked again and again while something is waited for.
+    enum class Wish : unsigned char {
+        go_on,
+        finish,     // it has time, but what ends it from outside is not its failure
+        terminate,  // SIGTERM, once; it may still end well
+        kill,       // SIGKILL; `cancelled`
+    };
+    using GetWish = std::function<Wish()>;
+
+    // handler_failed if it does not read any more, or if it has ended before it answered.
+    Result<> write(std::string_view text, const GetWish& wish);
+    Result<std::string> read_line(const GetWish& wish);
+    // Closes its input and waits. Success is exit code 0, whatever it has read. `cancelled` if it
+    // ended badly after a SIGTERM of ours, or by a signal that asked it to end while we were to
+    // finish.
+    Result<> finish(const GetWish& wish);
 
 private:
     CommandChild(int process, int input, int output)
         : process_(process), input_(input), output_(output) {}
 
-    Result<> wait_for(int descriptor, short event, const IsCancelled& is_cancelled) const;
+    Result<> wait_for(int descriptor, short event, const GetWish& wish);
+    Result<> obey(Wish wish);
+    bool is_asked_to_end_by(int signal, const GetWish& wish);
+    bool has_ended_within(int milliseconds);
+    void signal_group(int signal) const;
     void close_input();
 
-    int process_;
+    int process_;  // and the id of its group; -1: it was waited for
     int input_;
     int output_;  // -1: none
+    bool was_terminated_ = false;
     std::string read_;
 };
+
+// The variables that evenkeel reads credentials from: connection strings of hubs and stores.
+const std::vector<std::string>& secret_variables();
 
 }  // namespace evenkeel::cli

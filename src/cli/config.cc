@@ -14,6 +14,7 @@ namespace {
 constexpr std::uint64_t config_bytes_max = std::uint64_t{1} << 20;
 constexpr std::uint64_t key_file_bytes_max = 4096;
 constexpr std::uint64_t per_second_max = std::uint64_t{1} << 50;
+constexpr std::uint64_t connections_max = 1'000'000;
 constexpr std::uint64_t mebibyte = std::uint64_t{1} << 20;
 
 // As seen from the folder of the file that names it.
@@ -53,6 +54,24 @@ void check_plain(TomlSection& section, std::string_view key,
     }
 }
 
+// What Host and Origin of a request may say.
+void take_site(TomlSection& section, http::SiteOptions& site) {
+    section.texts("names", site.names);
+    for (const auto& name : site.names) {
+        if (http::is_host_name(name)) continue;
+        section.problem("names", fmt::format("'{}' is no host name, such as \"hub.example.org\" or "
+                                             "\"*.example.org\", without a port",
+                                             hub::shown(name)));
+    }
+    section.texts("origins", site.origins);
+    for (const auto& origin : site.origins) {
+        if (http::is_origin(origin)) continue;
+        section.problem("origins", fmt::format("'{}' is no origin, such as "
+                                               "\"https://console.example.org\"",
+                                               hub::shown(origin)));
+    }
+}
+
 void take_listen(TomlSection& top, Config& config) {
     TomlSection section = top.table("listen");
     auto& server = config.server;
@@ -68,6 +87,7 @@ void take_listen(TomlSection& top, Config& config) {
         server.https.empty()) {
         section.problem("amqp", "nobody could come in; name an address for amqp or amqps");
     }
+    take_site(section, server.site);
     TomlSection tls = top.table("tls");
     tls.text("certificate_file", config.certificate_file);
     tls.text("key_file", config.key_file);
@@ -80,11 +100,22 @@ void take_listen(TomlSection& top, Config& config) {
     }
 }
 
+void take_deadline(TomlSection& section, std::string_view key, Duration& to) {
+    auto time = std::chrono::duration_cast<std::chrono::milliseconds>(to);
+    section.time(key, std::chrono::seconds(1), false, time);
+    to = time;
+}
+
 void take_limits(TomlSection& top, Config& config) {
     auto& hub = config.server.hub;
     auto& door = config.server.door;
     TomlSection limits = top.table("limits");
-    limits.number("connections_max", 1, 1'000'000, door.connections_max);
+    limits.number("connections_max", 1, connections_max, door.connections_max);
+    limits.number("unauthenticated_max", 0, connections_max, door.unauthenticated_max);
+    limits.number("connections_per_address_max", 0, connections_max,
+                  door.connections_per_address_max);
+    take_deadline(limits, "open_time_max", door.times.open);
+    take_deadline(limits, "login_time_max", door.times.login);
     std::uint64_t event_bytes_max = hub.event_bytes_max;
     limits.bytes("event_bytes_max", 1024, 64 * mebibyte, event_bytes_max);
     hub.event_bytes_max = event_bytes_max;
@@ -100,6 +131,40 @@ void take_limits(TomlSection& top, Config& config) {
     TomlSection throttle = top.table("throttle");
     throttle.number("events_per_second", 0, per_second_max, door.throttle.events_per_second);
     throttle.bytes("bytes_per_second", 0, per_second_max, door.throttle.bytes_per_second);
+}
+
+void take_quotas(TomlSection& top, Config& config) {
+    auto& quotas = config.server.door.quotas;
+    for (TomlSection& section : top.tables("quota")) {
+        door::QuotaOptions quota;
+        section.text("key", quota.key);
+        section.text("hub", quota.hub);
+        section.number("events_per_second", 0, per_second_max, quota.rate.events_per_second);
+        section.bytes("bytes_per_second", 0, per_second_max, quota.rate.bytes_per_second);
+        section.number("connections_max", 0, connections_max, quota.connections_max);
+        const bool is_key = section.is_there("key");
+        const bool is_hub = section.is_there("hub");
+        const auto check = [&](std::string_view key, const Result<>& good) {
+            if (!good.ok() && !section.is_wrong(key)) section.problem(key, good.error().detail);
+        };
+        if (is_key) check("key", door::check_rule_name(quota.key));
+        if (is_hub) check("hub", hub::check_event_hub_name(quota.hub));
+        if (!is_key && !is_hub) {
+            section.problem("key",
+                            "is missing, and so is hub; a quota is that of a key, of an "
+                            "event hub, or of a key at an event hub");
+        }
+        if (is_key && is_hub && quota.connections_max > 0) {
+            section.problem("connections_max", "is for a key or for an event hub, not for both");
+        }
+        quota.hub = hub::folded(quota.hub);
+        for (const auto& other : quotas) {
+            if (other.key == quota.key && other.hub == quota.hub) {
+                section.problem(is_key ? "key" : "hub", "has an earlier quota");
+            }
+        }
+        quotas.push_back(std::move(quota));
+    }
 }
 
 void take_log(TomlSection& top, Config& config) {
@@ -281,6 +346,7 @@ Result<ParsedConfig> parse_config(std::string_view text, const std::string& path
         top.text("ready_file", config.ready_file);
         take_listen(top, config);
         take_limits(top, config);
+        take_quotas(top, config);
         take_log(top, config);
         take_jwt(top, config);
         take_rules(top, parsed);
@@ -331,6 +397,11 @@ std::vector<std::string> needs_restart(const Config& before, const Config& after
     compare("listen.http", a.http, b.http);
     compare("listen.https", a.https, b.https);
     compare("limits.connections_max", a.door.connections_max, b.door.connections_max);
+    compare("limits.unauthenticated_max", a.door.unauthenticated_max, b.door.unauthenticated_max);
+    compare("limits.connections_per_address_max", a.door.connections_per_address_max,
+            b.door.connections_per_address_max);
+    compare("limits.open_time_max", a.door.times.open, b.door.times.open);
+    compare("limits.login_time_max", a.door.times.login, b.door.times.login);
     compare("limits.event_bytes_max", a.hub.event_bytes_max, b.hub.event_bytes_max);
     compare("limits.event_hubs_max", a.hub.event_hubs_max, b.hub.event_hubs_max);
     compare("limits.partitions_max", a.hub.partitions_max, b.hub.partitions_max);

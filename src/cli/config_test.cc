@@ -37,10 +37,70 @@ TEST(Config, needs_nothing_but_the_folder) {
               "f:1: data: is missing: the folder in which everything is kept");
 }
 
+TEST(Config, takes_the_deadlines_and_shares_of_strangers) {
+    const Config config = good(
+        "data = 'd'\n[limits]\nunauthenticated_max = 7\nconnections_per_address_max = 8\n"
+        "open_time_max = '5s'\nlogin_time_max = '1m'");
+
+    const auto& door = config.server.door;
+    EXPECT_EQ(door.unauthenticated_max, 7u);
+    EXPECT_EQ(door.connections_per_address_max, 8u);
+    EXPECT_EQ(door.times.open, std::chrono::seconds(5));
+    EXPECT_EQ(door.times.login, std::chrono::minutes(1));
+    EXPECT_EQ(needs_restart(good("data = 'd'"), config),
+              (std::vector<std::string>{"limits.unauthenticated_max",
+                                        "limits.connections_per_address_max",
+                                        "limits.open_time_max", "limits.login_time_max"}));
+    EXPECT_NE(wrong("[limits]\nlogin_time_max = '0s'"), "nothing");
+}
+
+TEST(Config, takes_quotas_of_keys_and_event_hubs) {
+    const Config config = good(
+        "data = 'd'\n[[quota]]\nkey = 'App'\nevents_per_second = 5\nconnections_max = 2\n"
+        "[[quota]]\nhub = 'Orders'\nbytes_per_second = '1MiB'\n"
+        "[[quota]]\nkey = 'App'\nhub = 'Orders'\nevents_per_second = 1");
+
+    EXPECT_EQ(config.server.door.quotas,
+              (std::vector<door::QuotaOptions>{{"App", "", {.events_per_second = 5}, 2},
+                                               {"", "orders", {.bytes_per_second = 1 << 20}},
+                                               {"App", "orders", {.events_per_second = 1}}}));
+    EXPECT_EQ(needs_restart(good("data = 'd'"), config), std::vector<std::string>{});
+}
+
+TEST(Config, says_what_is_wrong_with_a_quota_and_where) {
+    EXPECT_EQ(wrong("[[quota]]\nevents_per_second = 5"),
+              "f:2: quota[0].key: is missing, and so is hub; a quota is that of a key, of an event "
+              "hub, or of a key at an event hub");
+    EXPECT_EQ(wrong("[[quota]]\nkey = 'a'\nhub = 'b'\nconnections_max = 1"),
+              "f:5: quota[0].connections_max: is for a key or for an event hub, not for both");
+    EXPECT_EQ(wrong("[[quota]]\nhub = 'b'\n[[quota]]\nhub = 'B'"),
+              "f:5: quota[1].hub: has an earlier quota");
+    for (const auto* bad :
+         {"[[quota]]\nkey = 'a'\nevents_per_second = -1", "[[quota]]\nkey = ''",
+          "[[quota]]\nkey = 'a'\nbytes_per_second = 'much'", "[[quota]]\nhub = '?'",
+          "[[quota]]\nkey = 'a'\nconnections_max = 4294967296", "[[quota]]\nkey = 'a'\nevents = 1",
+          "[quota]\nkey = 'a'"}) {
+        EXPECT_TRUE(wrong(bad).starts_with("f:")) << bad << ": " << wrong(bad);
+    }
+}
+
+TEST(Config, takes_the_names_and_the_pages_that_requests_may_be_of) {
+    const Config config = good(
+        "data = 'd'\n[listen]\nnames = ['hub', '*.example.org']\norigins = 'https://console:1'");
+
+    EXPECT_EQ(config.server.site.names, (std::vector<std::string>{"hub", "*.example.org"}));
+    EXPECT_EQ(config.server.site.origins, std::vector<std::string>{"https://console:1"});
+    EXPECT_EQ(wrong("[listen]\nnames = 'hub:80'"),
+              "f:3: listen.names: 'hub:80' is no host name, such as \"hub.example.org\" or "
+              "\"*.example.org\", without a port");
+    EXPECT_EQ(wrong("[listen]\norigins = '*'"),
+              "f:3: listen.origins: '*' is no origin, such as \"https://console.example.org\"");
+}
+
 TEST(Config, says_of_a_key_that_is_not_known_which_there_are) {
     EXPECT_EQ(wrong("jtw = 1"),
               "f:2: jtw: is not known here; there are data, durability, hub, jwt, limits, listen, "
-              "log, ready_file, rule, storage, throttle, tls");
+              "log, quota, ready_file, rule, storage, throttle, tls");
     EXPECT_EQ(parse_config("data = 1", "f").error().detail,
               "f:1: data: must be a text in quotes, not a number");
     EXPECT_NE(parse_config("data = ''", "f").error().detail.find("is missing"), std::string::npos);

@@ -144,6 +144,12 @@ ExitCode dev(const DevOptions& options) {
     }
     wanted.rules = {{key_name, "", door::Secret(key_value), {}, {true, true, true}}};
     wanted.trust_this_host = true;
+    for (const auto& name : options.host_names) {
+        if (http::is_host_name(name)) continue;
+        return fail("--host-name", Error{ErrorCode::invalid_argument,
+                                         fmt::format("'{}' is no name of a host", name)});
+    }
+    wanted.site.names = options.host_names;
     wanted.door.accept_any_token = options.accept_any_token;
     auto wishes = wishes_of(options);
     if (!wishes.ok()) {

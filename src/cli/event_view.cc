@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <bit>
+#include <cmath>
 #include <ctime>
 #include <optional>
 
@@ -12,29 +13,13 @@
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/utf8.h"
 #include "cli/listing.h"
 
 namespace evenkeel::cli {
 namespace {
 
 constexpr int content_type_index = 6;  // among the properties
-
-bool is_utf8(std::string_view text) {
-    for (std::size_t i = 0; i < text.size();) {
-        const auto first = static_cast<unsigned char>(text[i]);
-        const std::size_t size = first < 0x80             ? 1
-                                 : (first & 0xe0) == 0xc0 ? 2
-                                 : (first & 0xf0) == 0xe0 ? 3
-                                 : (first & 0xf8) == 0xf0 ? 4
-                                                          : 0;
-        if (size == 0 || i + size > text.size()) return false;
-        for (std::size_t j = 1; j < size; ++j) {
-            if ((static_cast<unsigned char>(text[i + j]) & 0xc0) != 0x80) return false;
-        }
-        i += size;
-    }
-    return true;
-}
 
 std::string base64(std::string_view bytes) {
     constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
@@ -74,7 +59,9 @@ std::string json_of(ByteView value) {
             for (std::size_t i = 1; i < value.size() && i <= 8; ++i) {
                 bits = bits << 8 | static_cast<std::uint64_t>(value[i]);
             }
-            return fmt::format("{}", std::bit_cast<double>(bits));
+            const auto number = std::bit_cast<double>(bits);
+            if (!std::isfinite(number)) return quoted(fmt::format("{}", number));
+            return fmt::format("{}", number);
         }
         default: break;
     }

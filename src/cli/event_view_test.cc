@@ -1,7 +1,11 @@
 #include "cli/event_view.h"
 
+#include "base/utf8.h"
+
 namespace evenkeel::cli {
 namespace {
+
+using namespace std::string_literals;
 
 const EventPlace place{"eh1", 2};
 
@@ -59,6 +63,25 @@ TEST(EventJson, gives_text_as_text_and_other_bytes_in_base64) {
     sections = std::string("\0\x53\x75\xa0\x03\xff\x00\x01", 8);
     event.sections = std::as_bytes(std::span(sections));
     EXPECT_NE(as_json(place, event).find("\"body_base64\":\"/wAB\""), std::string::npos);
+}
+
+TEST(EventJson, is_valid_whatever_the_event_holds) {
+    const std::string properties =
+        "\xa1\1\xff\xa1\1\xfe"               // a name and a text that are no UTF-8
+        "\xa1\1n\x82\x7f\xf8\0\0\0\0\0\0"s   // not a number
+        "\xa1\1i\x82\xff\xf0\0\0\0\0\0\0"s;  // minus infinity
+    std::string sections;
+    Event event = an_event("k\xff", sections);
+    sections = "\0\x53\x74\xc1"s + static_cast<char>(properties.size() + 1) + "\x06" + properties +
+               "\0\x53\x75\xa0\x03\xed\xa0\x80"s;  // a surrogate
+    event.sections = std::as_bytes(std::span(sections));
+
+    const std::string text = as_json(place, event);
+
+    EXPECT_TRUE(is_utf8(text));
+    EXPECT_NE(text.find(R"("properties":{"�":"�","n":"nan","i":"-inf"})"), std::string::npos)
+        << text;
+    EXPECT_NE(text.find(R"("body_base64":"7aCA")"), std::string::npos) << text;
 }
 
 TEST(EventDetails, has_the_content_type_and_properties_as_json) {

@@ -244,6 +244,11 @@ void add_dev(CLI::App& app, Commands& commands) {
         ->type_name("FILE");
     command->add_option("--health-port", options.health_port,
                         "Answer /health on this port too; with --config it is 5300");
+    command
+        ->add_option("--host-name", options.host_names,
+                     "A name that clients call it by over HTTP, beside localhost and addresses")
+        ->type_name("NAME")
+        ->take_all();
     command->add_option("--ready-file", options.ready_file, "Write the real ports there when ready")
         ->type_name("FILE");
     command->add_flag("--ephemeral", options.ephemeral, "Keep nothing when it ends");
@@ -264,6 +269,8 @@ void add_serve(CLI::App& app, Commands& commands) {
         ->check(CLI::IsMember({"auto", "text", "json"}));
     command->add_option("--ready-file", options.ready_file, "Write the real ports there when ready")
         ->type_name("FILE");
+    command->add_flag("--trust-clock", options.trust_clock,
+                      "The clock is right, however far ahead of the data: old events may go");
     command->callback([&commands] {
         const std::string& log = commands.serve_log;
         if (log == "auto") commands.serve.log_format = LogFormat::automatic;

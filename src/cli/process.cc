@@ -4,6 +4,7 @@
 #include <atomic>
 #include <charconv>
 #include <cstdio>
+#include <optional>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,6 +22,11 @@
 
 namespace evenkeel::cli {
 namespace {
+
+// Between SIGTERM and SIGKILL for a command that did not end in time; and how much longer than that
+// the partition waits for it, so that it has ended before the next owner begins.
+constexpr Duration terminate_time = std::chrono::seconds(3);
+constexpr Duration terminate_margin = std::chrono::seconds(2);
 
 // What all partitions share: standard output, and how many events there are still to handle.
 class Output {
@@ -93,6 +99,11 @@ public:
         return {};
     }
 
+    // One that answers by lines waits for the next event, and ends with its input.
+    void on_closed(Partition& partition, Closed) override {
+        if (child_) static_cast<void>(child_->finish([&] { return wish_for(partition); }));
+    }
+
 private:
     // --count is used up. Nothing was done with these events, and nothing says so: only what
     // checkpoint() was called for is stored.
@@ -112,40 +123,76 @@ private:
     }
 
     Result<> execute(Partition& partition, Events events) {
-        const auto is_cancelled = [&partition] { return partition.is_ending(); };
+        const CommandChild::GetWish wish = [&] { return wish_for(partition); };
         if (!child_) {
-            EK_TRY_ASSIGN(child_, CommandChild::start(options_.command, options_.ack_lines));
+            EK_TRY_ASSIGN(child_, CommandChild::start({.command = options_.command,
+                                                       .answers = options_.ack_lines,
+                                                       .pass_env = options_.pass_env}));
         }
         Result<> result;
-        for (const Event& event : events) {
-            result = child_->write(as_json({options_.event_hub, partition.id()}, event) + "\n",
-                                   is_cancelled);
-            if (result.ok() && options_.ack_lines) result = answer(event, is_cancelled);
-            if (!result.ok()) break;
-            if (!options_.ack_lines) continue;
-            partition.checkpoint(event);  // done, whatever becomes of the next one
-            ++acknowledged_;
-        }
-        if (!options_.ack_lines) {
-            const auto finished = child_->finish(is_cancelled);
-            // Why it does not read any more is in its exit code.
-            if (result.ok() || !finished.ok()) result = finished;
+        if (options_.ack_lines) {
+            result = ask_for_each(partition, events, wish);
+        } else {
+            for (const Event& event : events) {
+                result = child_->write(line_of(partition, event), wish);
+                if (!result.ok()) break;
+            }
+            // What it says in the end counts: it need not have read all.
+            const auto finished = child_->finish(wish);
+            if (result.ok() || result.error().code == ErrorCode::handler_failed) result = finished;
         }
         if (!options_.ack_lines || !result.ok()) child_.reset();
         return result;
     }
 
-    Result<> answer(const Event& event, const CommandChild::IsCancelled& is_cancelled) {
-        EK_TRY_ASSIGN(const std::string line, child_->read_line(is_cancelled));
-        if (!line.starts_with("error")) return {};
-        return Error{ErrorCode::handler_failed,
-                     fmt::format("event {}: the command says: {}", event.sequence_number, line)};
+    Result<> ask_for_each(Partition& partition, Events events, const CommandChild::GetWish& wish) {
+        for (const Event& event : events) {
+            // The next owner takes what it was not given.
+            if (partition.closing()) return Error{ErrorCode::cancelled, "the partition moves"};
+            EK_TRY(child_->write(line_of(partition, event), wish));
+            EK_TRY_ASSIGN(const std::string line, child_->read_line(wish));
+            if (line.starts_with("error")) {
+                return Error{
+                    ErrorCode::handler_failed,
+                    fmt::format("event {}: the command says: {}", event.sequence_number, line)};
+            }
+            partition.checkpoint(event);  // done, whatever becomes of the next one
+            ++acknowledged_;
+        }
+        return {};
+    }
+
+    std::string line_of(const Partition& partition, const Event& event) const {
+        return as_json({options_.event_hub, partition.id()}, event) + "\n";
+    }
+
+    // In peace the command has its time; when the partition is lost it ends at once, because its
+    // next owner may have begun.
+    CommandChild::Wish wish_for(const Partition& partition) {
+        using enum CommandChild::Wish;
+        const auto closing = partition.closing();
+        if (!closing) return go_on;
+        const Instant now = SystemClock().now();
+        if (!closing_since_ || closing_as_ != closing) closing_since_ = now;
+        closing_as_ = closing;
+        const Duration time = *closing == Closed::lost ? Duration(0) : options_.drain_max;
+        if (now < *closing_since_ + time) return finish;
+        if (!was_told_) {
+            fmt::print(stderr, "evenkeel process: partition {}: {}; the command is ended\n",
+                       partition.id(),
+                       *closing == Closed::lost ? "lost" : "the command did not end in time");
+        }
+        was_told_ = true;
+        return now < *closing_since_ + time + terminate_time ? terminate : kill;
     }
 
     const ProcessOptions& options_;
     Output& output_;
     std::unique_ptr<CommandChild> child_;
     std::size_t acknowledged_ = 0;  // events of this batch that the command said are done
+    std::optional<Closed> closing_as_;
+    std::optional<Instant> closing_since_;
+    bool was_told_ = false;
 };
 
 // Tells the demo what was handled, and does nothing else with it.
@@ -287,6 +334,10 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     }
     wanted.batch_events_max = options.batch_events_max;
     wanted.workers = options.workers;
+    wanted.accept_store_loss = options.accept_store_loss;
+    wanted.drain_max = std::chrono::duration_cast<std::chrono::milliseconds>(
+        options.drain_max +
+        (options.command.empty() ? Duration(0) : terminate_time + terminate_margin));
     wanted.on_error = print;
     return wanted;
 }

@@ -28,7 +28,9 @@ struct ProcessOptions {
     std::string from = "start";
     std::string command;     // --exec
     bool ack_lines = false;  // the command answers each event with a line; else by its exit code
-    std::string format;      // as `evenkeel read`
+    std::vector<std::string> pass_env;              // secrets that the command gets all the same
+    Duration drain_max = std::chrono::seconds(30);  // for it, at hand-over and stop
+    std::string format;                             // as `evenkeel read`
     bool json = false;
     bool print = false;  // said aloud; it is what happens without a command
     bool quiet = false;  // neither print nor execute
@@ -39,6 +41,7 @@ struct ProcessOptions {
     std::optional<Duration> checkpoint_interval;
     std::size_t batch_events_max = 256;
     std::uint32_t workers = 0;
+    bool accept_store_loss = false;
     // As a process of `evenkeel demo`: the connection string is the first line of its stdin, it
     // stops when stdin ends, and it tells what it handles as DemoReport.
     std::optional<std::uint64_t> demo_run;

@@ -23,7 +23,12 @@ Examples:
   evenkeel process eh1 --exec './bill' --dead-letter failed   what fails for good goes to a hub
 
 Start it as often as you like, on one machine with the same --store: the instances share the
-partitions, take over from each other and go on behind the stored progress. Ctrl-C drains first.)";
+partitions, take over from each other and go on behind the stored progress. Ctrl-C drains first.
+
+A command's exit code 0 means done, whether or not it has read all. When its partition moves or we
+stop it has --drain-max to finish; only then it gets SIGTERM, and SIGKILL 3 s later. What ends it on
+the way is no attempt. It does not inherit EVENKEEL_HUB, EVENTHUB_CONNECTION_STRING and
+EVENKEEL_STORE, which hold keys: --pass-env EVENKEEL_HUB gives it one of them.)";
 
 constexpr const char* status_examples = R"(
 Examples:
@@ -89,11 +94,38 @@ void add_failures(CLI::App& command, ProcessOptions& options) {
         ->capture_default_str();
 }
 
+std::string check_duration(const std::string& text) {
+    return parse_duration(text) ? std::string()
+                                : "'" + text + "' is not a time such as 500ms or 30s";
+}
+
+CLI::Option* add_exec(CLI::App& command, ProcessOptions& options, std::string& ack,
+                      std::string& drain) {
+    auto* exec = command.add_option("--exec", options.command, "Hand events to this shell command");
+    command.add_option("--ack", ack, "The command says 'done' by its exit code, or by lines")
+        ->check(CLI::IsMember({"exit", "line"}))
+        ->needs(exec)
+        ->capture_default_str();
+    command
+        .add_option("--pass-env", options.pass_env,
+                    "Variable with a secret that the command gets all the same; several times")
+        ->type_name("NAME")
+        ->allow_extra_args(false)
+        ->needs(exec);
+    command
+        .add_option("--drain-max", drain,
+                    "Time for what is being handled when a partition moves or we stop")
+        ->check(check_duration)
+        ->capture_default_str();
+    return exec;
+}
+
 void add_process(CLI::App& app, ExitCode& exit) {
     auto given = std::make_shared<ProcessOptions>();
     auto ack = std::make_shared<std::string>("exit");
     auto output = std::make_shared<std::string>("text");
     auto interval = std::make_shared<std::string>();
+    auto drain = std::make_shared<std::string>("30s");
     ProcessOptions& options = *given;
     auto* command =
         app.add_subcommand("process", "Run an instance of an event processor on an event hub");
@@ -101,12 +133,7 @@ void add_process(CLI::App& app, ExitCode& exit) {
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     add_remote(*command, options.remote);
     add_membership(*command, options);
-    auto* exec =
-        command->add_option("--exec", options.command, "Hand events to this shell command");
-    command->add_option("--ack", *ack, "The command says 'done' by its exit code, or by lines")
-        ->check(CLI::IsMember({"exit", "line"}))
-        ->needs(exec)
-        ->capture_default_str();
+    auto* exec = add_exec(*command, options, *ack, *drain);
     command->add_flag("--print", options.print, "Print the events; the default without --exec")
         ->excludes(exec);
     command->add_flag("-q,--quiet", options.quiet, "Neither print nor execute")->excludes(exec);
@@ -123,6 +150,8 @@ void add_process(CLI::App& app, ExitCode& exit) {
     command->add_option("--batch", options.batch_events_max, "Events in one call of the handler")
         ->check(CLI::Range(1, 100'000))
         ->capture_default_str();
+    command->add_flag("--accept-store-loss", options.accept_store_loss,
+                      "Begin although the store was emptied or set back");
     command->add_option("--workers", options.workers, "Threads for handlers; 0: by the processors")
         ->check(CLI::Range(0, 1024));
     command
@@ -131,17 +160,15 @@ void add_process(CLI::App& app, ExitCode& exit) {
         ->check(CLI::Range(1, 1'000'000'000))
         ->capture_default_str();
     command->add_option("--checkpoint-interval", *interval, "Store progress after this time: 1s")
-        ->check([](const std::string& text) {
-            return parse_duration(text) ? std::string()
-                                        : "'" + text + "' is not a time such as 500ms or 30s";
-        });
+        ->check(check_duration);
     add_failures(*command, options);
     // For `evenkeel demo`; not for people, so not shown.
     command->add_option("--demo-run", options.demo_run)->group("");
     command->add_option("--demo-producers", options.demo_producers)->group("");
     command->add_option("--start-of", options.start_of)->take_all()->group("");
-    command->callback([given, ack, output, interval, &exit] {
+    command->callback([given, ack, output, interval, drain, &exit] {
         given->ack_lines = *ack == "line";
+        given->drain_max = parse_duration(*drain).value_or(given->drain_max);
         given->json = *output == "json";
         if (!interval->empty()) given->checkpoint_interval = parse_duration(*interval);
         exit = process(*given);

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "cli/duration.h"
+#include "cli/entries.h"
 #include "cli/interrupt.h"
 #include "cli/listing.h"
 #include "cli/store_session.h"
@@ -33,13 +34,12 @@ constexpr int attempts_max = 20;  // of a change of a record that others change 
 // None if the group is not there, and may not be made.
 Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options, bool may_create) {
     EK_TRY(check_file_of_store(options.store));
-    std::string host = options.hub_namespace;
-    if (host.empty()) {
+    checkpoint::GroupName group{options.hub_namespace, options.event_hub, options.group};
+    if (group.hub_namespace.empty()) {
         EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
-        host = remote.target.endpoint.host;
+        EK_TRY_ASSIGN(group, entries_of(options.store, remote, options.event_hub, options.group));
     }
-    return StoreSession::open(options.store, {host, options.event_hub, options.group},
-                              {.may_create = may_create});
+    return StoreSession::open(options.store, group, {.may_create = may_create});
 }
 
 // These find nothing where there is no group.
@@ -129,6 +129,7 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
     for (const Member& member : *members) {
         const std::string state = !(*store)->is_alive(member)                        ? "gone"
                                   : member.state == checkpoint::MemberState::leaving ? "leaving"
+                                  : member.state == checkpoint::MemberState::unable  ? "cannot read"
                                   : owned[member.id].empty()                         ? "standby"
                                                                                      : "active";
         listing.add({name_of(member.id), printable(member.note), time_cell(member.since_ms, now),

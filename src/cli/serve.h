@@ -16,6 +16,7 @@ struct ServeOptions {
     std::string config;
     std::string ready_file;               // empty: that of the configuration
     std::optional<LogFormat> log_format;  // none: that of the configuration
+    bool trust_clock = false;             // see HubOptions
     bool check = false;                   // only looks whether the configuration is good
 };
 

@@ -31,6 +31,16 @@ Result<> wait_for(LoopThread& loop, Start start) {
     return promise.wait();
 }
 
+// Clients that trust the certificate call the server by the names in it.
+http::Site site_of(const ServerOptions& options) {
+    http::SiteOptions site = options.site;
+    if (options.identity) {
+        const auto names = io::names_of(*options.identity);
+        site.names.insert(site.names.end(), names.begin(), names.end());
+    }
+    return http::Site(std::move(site));
+}
+
 }  // namespace
 
 struct Server::State {
@@ -51,7 +61,7 @@ struct Server::State {
     }
 
     Result<> load_keys(const ServerOptions& options) {
-        EK_TRY_ASSIGN(auto stored, door::Keys::load(files, options.hub.directory));
+        EK_TRY_ASSIGN(auto stored, door::Keys::load(hubs->files(), options.hub.directory));
         // A crash may have come between the end of an event hub and that of its rules.
         const auto rules = stored.rules();
         for (const auto& rule : rules) {
@@ -97,10 +107,11 @@ struct Server::State {
                          [&](auto listener) { door->serve(encrypted(std::move(listener))); }));
         const door::AdminOptions admin_options{.jwt = options.door.jwt,
                                                .accept_any_token = options.door.accept_any_token,
-                                               .trust_this_host = options.trust_this_host};
+                                               .trust_this_host = options.trust_this_host,
+                                               .activity = &door->activity()};
         admin = std::make_unique<door::Admin>(loop, reads, *hubs, *keys, metrics, admin_options);
         http = std::make_unique<http::Server>(
-            loop, http::ServerOptions{},
+            loop, http::ServerOptions{.site = site_of(options)},
             [this](const http::Request& request, Callback<void(http::Response)> answer) {
                 admin->handle(request, std::move(answer));
             },
@@ -166,25 +177,45 @@ struct Server::State {
 Server::Server(std::unique_ptr<State> state) : state_(std::move(state)) {}
 
 Result<std::unique_ptr<Server>> Server::open(const ServerOptions& options) {
+    EK_TRY_ASSIGN(auto server, listen(options));
+    EK_TRY(server->finish_start(options));
+    return server;
+}
+
+Result<> Server::finish_start(const ServerOptions& options) {
+    EK_TRY(wait_for(state_->loop, [this](hub::Namespace::Done done) {
+        state_->hubs->when_recovered(std::move(done));
+    }));
+    for (const auto& wish : options.event_hubs) EK_TRY(state_->make(wish));
+    return {};
+}
+
+void Server::cancel_start() {
+    state_->loop.post([this] { state_->hubs->stop_recovery(); });
+}
+
+Result<std::unique_ptr<Server>> Server::listen(const ServerOptions& options) {
     auto state = std::make_unique<State>();
     std::vector<io::Executor*> disks;
     for (std::uint32_t i = 0; i < std::max<std::uint32_t>(1, options.hub.disk_threads); ++i) {
         state->disks.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
         disks.push_back(state->disks.back().get());
     }
-    EK_TRY_ASSIGN(state->hubs, hub::Namespace::open({state->files, state->loop, disks,
-                                                     state->metadata, state->log_metrics},
-                                                    options.hub));
+    EK_TRY_ASSIGN(state->hubs, hub::Namespace::open_in_background(
+                                   {state->files, state->loop, disks, state->metadata,
+                                    state->log_metrics, io::system::boot_id()},
+                                   options.hub));
     state->network = std::make_unique<io::system::SystemNetwork>(state->loop);
+    door::DoorOptions door_options = options.door;
+    door_options.metrics = &state->metrics;
     state->door = std::make_unique<door::Door>(state->loop, state->reads, *state->network,
-                                               *state->hubs, door::AccessRules({}), options.door);
+                                               *state->hubs, door::AccessRules({}), door_options);
     EK_TRY(state->load_keys(options));
     EK_TRY(state->listen(options));
     state->hubs->start();
     state->loop.start();
     std::unique_ptr<Server> server(new Server(std::move(state)));
     EK_TRY(server->state_->apply_jwt(options));
-    for (const auto& wish : options.event_hubs) EK_TRY(server->state_->make(wish));
     return server;
 }
 
@@ -237,7 +268,8 @@ Result<> Server::reload(const ServerOptions& options) {
     EK_TRY(state.apply_jwt(options));
     run_and_wait(state.loop, [&] {
         state.keys->set_fixed(options.rules);
-        state.door->set_throttle(options.door.throttle);
+        state.door->set_quotas(options.door.throttle, options.door.quotas);
+        state.http->set_site(site_of(options));
     });
     return {};
 }

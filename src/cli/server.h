@@ -10,6 +10,7 @@
 #include "door/access.h"
 #include "door/door.h"
 #include "door/key_set.h"
+#include "http/site.h"
 #include "io/socket.h"
 #include "io/tls.h"
 #include <evenkeel/hub.h>
@@ -34,6 +35,8 @@ struct ServerOptions {
     // Without any rule nobody could come in: one with all rights is made in the data folder.
     bool make_first_rule = false;
     bool trust_this_host = false;  // the admin interface wants no token from here
+    // Beside loopback, addresses and the names in the certificate.
+    http::SiteOptions site;
     door::DoorOptions door;
     // An identity provider's keys that are fetched, instead of those in `door`.
     std::optional<door::KeySetOptions> key_set;
@@ -44,6 +47,12 @@ struct ServerOptions {
 class Server {
 public:
     static Result<std::unique_ptr<Server>> open(const ServerOptions& options);
+    // The same in two steps. listen() takes clients at once; until finish_start() has returned,
+    // they hear `server-busy` for partitions that are not yet recovered, and /health tells how far
+    // that is. cancel_start() makes finish_start() return soon, with `cancelled`.
+    static Result<std::unique_ptr<Server>> listen(const ServerOptions& options);
+    Result<> finish_start(const ServerOptions& options);
+    void cancel_start();
     // Drains: takes no more clients, answers what was taken, tells those that are there, flushes,
     // and ends all threads. Clients that do not answer are cut after `drain_time_max`.
     static constexpr auto drain_time_max = std::chrono::seconds(3);
@@ -61,7 +70,8 @@ public:
     // All of them: "amqp://127.0.0.1:5672"
     const std::vector<std::string>& addresses() const;
     // Takes in what may change while clients are connected: certificate, rules, identity provider,
-    // throttle, and event hubs that are not there yet. On an error what came before holds.
+    // throttle and quotas, names, and event hubs that are not there yet. On an error what came
+    // before holds.
     Result<> reload(const ServerOptions& options);
     // Runs the task on the loop, later.
     void post(Task task);

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "cli/admin_client.h"
+#include "cli/entries.h"
 #include "cli/listing.h"
 #include "cli/store_session.h"
 #include "processor/requests.h"
@@ -56,6 +57,7 @@ struct Group {
     std::vector<Member> members;
     std::vector<Row> rows;
     processor::Paused paused;
+    std::optional<processor::StoreLost> store_lost;
     std::int64_t retention_ms = 0;  // 0: for ever, or not known
 };
 
@@ -71,10 +73,10 @@ std::int64_t retention_of(const Remote& remote, const std::string& event_hub) {
 
 // What the store knows of the group; nothing is made where it does not know it.
 Result<> look_into_store(const StatusOptions& options, const Remote& remote, Group& group) {
-    EK_TRY_ASSIGN(const auto session, StoreSession::open(options.store,
-                                                         {remote.target.endpoint.host,
-                                                          options.event_hub, options.group},
-                                                         {.may_create = false}));
+    EK_TRY_ASSIGN(const auto name,
+                  entries_of(options.store, remote, options.event_hub, options.group));
+    EK_TRY_ASSIGN(const auto session,
+                  StoreSession::open(options.store, name, {.may_create = false}));
     group.is_there = session != nullptr;
     if (!session) return {};
     EK_TRY_ASSIGN(group.members, session->ask<std::vector<Member>>([](Store& store, auto answer) {
@@ -91,7 +93,9 @@ Result<> look_into_store(const StatusOptions& options, const Remote& remote, Gro
                   session->ask<std::vector<checkpoint::Record>>([](Store& store, auto answer) {
                       store.list_records(processor::request_prefix, std::move(answer));
                   }));
-    group.paused = processor::read_requests(requests, "").paused;
+    const auto wanted = processor::read_requests(requests, "");
+    group.paused = wanted.paused;
+    group.store_lost = wanted.store.lost;
     for (const auto& ownership : ownerships) {
         if (ownership.partition.value >= group.rows.size()) continue;
         Row& row = group.rows[ownership.partition.value];
@@ -159,12 +163,14 @@ void print_json(const StatusOptions& options, const Group& group) {
         members.push_back({{"id", member.id},
                            {"note", member.note},
                            {"is_leaving", member.state == checkpoint::MemberState::leaving},
+                           {"cannot_read", member.state == checkpoint::MemberState::unable},
                            {"since_ms", member.since_ms}});
     }
     boost::json::object whole;
     whole["event_hub"] = options.event_hub;
     whole["group"] = options.group;
     whole["lag_events"] = lag;
+    whole["store_lost"] = group.store_lost.has_value();
     whole["members"] = std::move(members);
     whole["partitions"] = std::move(partitions);
     fmt::print("{}", indented(whole));
@@ -216,6 +222,9 @@ void print_table(const StatusOptions& options, const Group& group) {
                with_commas(static_cast<std::uint64_t>(lag)));
     if (!group.is_there) {
         fmt::print(stderr, "the store knows nothing of this group: no processor has used it yet\n");
+    }
+    if (group.store_lost) {
+        fmt::print(stderr, "{}\n", printable(processor::not_accepted(*group.store_lost).detail));
     }
     for (const Row& row : group.rows) {
         if (row.lost() == 0) continue;

@@ -46,7 +46,7 @@ bool names_a_partition(std::string_view condition, std::string_view text) {
            text.find("partition is invalid") != std::string_view::npos;
 }
 
-// "events 17 to 19 in FILE are damaged (...)", as our hub says it: 19.
+// "events 17 to 19 are damaged (...)", as our hub says it: 19.
 std::optional<std::int64_t> damaged_to(std::string_view condition, std::string_view text) {
     constexpr std::string_view begin = "events ";
     constexpr std::string_view middle = " to ";

@@ -6,6 +6,8 @@
 
 #include <fmt/core.h>
 
+#include "amqp/message.h"
+
 namespace evenkeel::client {
 namespace {
 
@@ -52,14 +54,16 @@ amqp::Attach ReaderCore::attach() {
     attach.source = source_of(address_, position_);
     attach.target = amqp::terminus(amqp::descriptor::target, options_.name);
     attach.properties = reader_properties(options_);
+    attach.desired_capabilities = {std::string(amqp::damage_capability)};
     if (options_.track_last_enqueued) {
-        attach.desired_capabilities = {std::string(metric_capability)};
+        attach.desired_capabilities.emplace_back(metric_capability);
     }
     return attach;
 }
 
 void ReaderCore::on_attached(amqp::Link& link) {
     link_ = &link;
+    is_first_ = true;
     give_credit();
     opened({});
 }
@@ -81,9 +85,18 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
         event = arrival->event;
         if (arrival->last_enqueued) last_enqueued_ = arrival->last_enqueued;
     }
+    if (is_first_ && !is_known(event)) {  // R4
+        return end({ErrorCode::conflict,
+                    fmt::format("event {} of partition {} is not the one that was read before: "
+                                "the event hub was restored to an older state, or is another one",
+                                last_sequence_, partition_)});
+    }
+    is_first_ = false;
     if (event.sequence_number <= last_sequence_) return waiting_.pop_back();  // R1
     last_sequence_ = event.sequence_number;
-    position_ = Position::after_sequence(last_sequence_);
+    last_offset_ = event.offset;
+    last_time_ms_ = event.enqueued_time_ms;
+    position_ = Position::at_sequence(last_sequence_);
     if (chunks_.empty() || chunks_.back().chunk != chunk_) chunks_.push_back({chunk_, 0});
     ++chunks_.back().events;
     waiting_bytes_ += kept.size();
@@ -93,6 +106,11 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
     is_progress_told_ = true;
     if (answer_) return answer_soon();
     give_credit();
+}
+
+bool ReaderCore::is_known(const Event& event) const {
+    if (event.sequence_number != last_sequence_ || last_time_ms_ == 0) return true;
+    return event.offset == last_offset_ && event.enqueued_time_ms == last_time_ms_;
 }
 
 // With all that came in one piece from the socket, not with the first of it.
@@ -147,6 +165,11 @@ bool ReaderCore::on_lost(const Failure& failure, std::uint32_t failures) {
         pass_damage(failure);
         return false;
     }
+    if (failure.damaged_to == last_sequence_ && last_sequence_ >= 0) {
+        // We have it: it is only not known again.
+        position_ = Position::after_sequence(last_sequence_);
+        return true;
+    }
     if (!failure.retry) {
         end(failure.error);
         return false;
@@ -173,6 +196,7 @@ void ReaderCore::park(const Error& why) {
 // Told once; the reads after that go on behind it.
 void ReaderCore::pass_damage(const Failure& failure) {
     last_sequence_ = *failure.damaged_to;
+    last_time_ms_ = 0;
     position_ = Position::after_sequence(last_sequence_);
     park({failure.error.code, failure.error.detail + "; the next read goes on behind them"});
 }

@@ -10,6 +10,8 @@
 //   R2  Once displaced, nothing more is handed out.
 //   R3  Events that the hub cannot read are told once, as `corrupt` with their range, and then
 //       passed over.
+//   R4  After a loss the last event comes first again, if the hub still has it, and must be the
+//       same one: else the hub is another, or was restored and written on, and the reader ends.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -61,6 +63,7 @@ private:
 
     std::size_t waiting() const { return waiting_.size() - taken_; }
     ByteView keep(ByteView message);
+    bool is_known(const Event& event) const;
     void want();
     void answer_soon();
     void give_credit();
@@ -78,6 +81,9 @@ private:
     const RemoteReaderOptions options_;
     Position position_;  // where to attach next
     std::int64_t last_sequence_ = -1;
+    std::int64_t last_offset_ = -1;  // of that event; -1: not known
+    std::int64_t last_time_ms_ = 0;  // 0: it did not come, or has no time
+    bool is_first_ = true;           // since the link was attached
     amqp::Link* link_ = nullptr;
     std::vector<Event> waiting_;  // from `taken_` on
     std::size_t taken_ = 0;

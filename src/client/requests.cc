@@ -149,6 +149,7 @@ Result<EventHubProperties> decode_event_hub(ByteView body) {
     properties.name = *name;
     properties.partitions = static_cast<std::uint32_t>(*count);
     properties.created_ms = amqp::integer_in(body, "created_at").value_or(0);
+    properties.identity = amqp::text_in(body, "evenkeel_identity").value_or("");
     return properties;
 }
 

@@ -78,6 +78,34 @@ TEST(GoldenBytes, a_mark_is_what_it_was) {
     EXPECT_EQ(hex(encode(mark, seed())), golden()["mark_slot"]);
 }
 
+std::vector<std::byte> bytes_of(const std::string& name) {
+    const std::string text = golden()[name];
+    std::vector<std::byte> bytes(text.size() / 2);
+    for (std::size_t i = 0; i < bytes.size(); ++i) {
+        bytes[i] = static_cast<std::byte>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
+    }
+    return bytes;
+}
+
+// What each version wrote is read for ever: the fixtures of a version stay when the next one comes.
+TEST(GoldenBytes, of_version_1_are_read) {
+    const auto bytes = bytes_of("record");  // the record's body is a part of them
+    const auto record = decode(bytes, {64000}, seed());
+    ASSERT_TRUE(record);
+    EXPECT_EQ(record->sequence.value, 1000);
+    EXPECT_EQ(as_text(record->body), "payload");
+    const auto header = decode_segment_header(bytes_of("segment_header"));
+    ASSERT_TRUE(header);
+    EXPECT_EQ(header->name.base.value, 64000);
+    EXPECT_EQ(segment_version(bytes_of("segment_header")), 1);
+    const auto index = decode_index(bytes_of("index_entry"), {0}, {70000}, seed());
+    ASSERT_EQ(index.size(), 1u);
+    EXPECT_EQ(index[0].sequence.value, 1000);
+    const auto mark = decode_mark(bytes_of("mark_slot"), seed());
+    ASSERT_TRUE(mark);
+    EXPECT_EQ(mark->end_sequence.value, 1001);
+}
+
 TEST(GoldenBytes, the_seed_joins_incarnation_and_partition) {
     std::array<std::byte, 4> bytes;
 

@@ -1,6 +1,7 @@
 #include "commitlog/index.h"
 
 #include "base/crc32c.h"
+#include "base/format_version.h"
 
 namespace evenkeel::commitlog {
 namespace {
@@ -46,6 +47,8 @@ std::vector<IndexEntry> decode_index(ByteView bytes, Offset base, Offset end, st
             crc32c(bytes.subspan(4, index_entry_bytes - 4), seed)) {
             continue;
         }
+        // Less 1. A hint of another version is none.
+        if (load<std::uint32_t>(bytes.data() + 4) + 1 != format::index) continue;
         const IndexEntry entry{{load<std::int64_t>(bytes.data() + 8)},
                                {load<std::int64_t>(bytes.data() + 16)},
                                {load<std::int64_t>(bytes.data() + 24)}};

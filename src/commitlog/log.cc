@@ -119,8 +119,8 @@ void Log::append(std::span<const NewEvent> events, Callback<void(Result<Appended
     }
     const Appended appended{first, next_sequence_ + -1,
                             tail_.end() + -std::int64_t{last_record_bytes_}, last_time_};
-    waiting_.push_back(
-        {tail_.end(), next_sequence_, last_record_bytes_, appended, std::move(done)});
+    waiting_.push_back({tail_.end(), next_sequence_, last_record_bytes_, appended,
+                        context_.loop.clock().now(), std::move(done)});
     flush_if_idle();
 }
 
@@ -215,6 +215,10 @@ void Log::on_flushed() {
                                       [&](const auto& entry) { return entry.offset >= visible_; });
     pending_index_.erase(pending_index_.begin(), flushed);
     context_.metrics.bytes.add(static_cast<std::uint64_t>(visible_.value - before.value));
+    for (const Waiting& batch : waiting_) {
+        if (batch.end > visible_) break;
+        context_.metrics.queue_time.observe((outcome.began - batch.queued).count());
+    }
     acknowledge();
     if (!outcome.result.ok()) {
         // Said once; a full disk would fill the terminal as well.

@@ -144,6 +144,7 @@ private:
         SequenceNumber end_sequence;
         std::uint32_t last_record_bytes = 0;
         Appended appended;
+        Instant queued;
         Callback<void(Result<Appended>)> done;
     };
     // Planned on the loop; the disk thread adds how it went.

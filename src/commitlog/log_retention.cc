@@ -66,7 +66,11 @@ void Log::purge(SequenceNumber first_kept, Callback<void(Result<>)> done) {
         return remove_below_start(std::move(done));
     }
     auto* cold = std::get_if<ColdRead>(&step);
-    EK_CHECK(cold != nullptr, "an event below the visible end can be read");
+    if (!cold) {
+        // Segments that contradict each other: a file that was put there by hand, say.
+        return done(Error{ErrorCode::corrupt, "purge to event " + std::to_string(first_kept.value) +
+                                                  ": it is not where the segments say"});
+    }
     ++disk_tasks_;
     context_.disk.post([this, alive = std::weak_ptr<Alive>(alive_), read = std::move(*cold),
                         done = std::move(done), &loop = context_.loop]() mutable {

@@ -91,6 +91,23 @@ TEST(GroupCommit, shares_one_sync_among_all_that_came_while_one_ran) {
     EXPECT_EQ(world.metrics.bytes.value(), static_cast<std::uint64_t>(world.log->end().value));
 }
 
+TEST(GroupCommit, tells_the_time_in_the_queue_apart_from_that_on_the_disk) {
+    LogFixture world;
+    world.disk_thread.set_latency(100ms, 100ms);
+
+    world.start_append(Batch({"first"}));
+    for (int i = 0; i < 9; ++i) world.start_append(Batch({"later"}));  // behind its flush
+    world.run();
+
+    EXPECT_EQ(world.metrics.queue_time.count(), 10u);
+    EXPECT_GE(world.metrics.queue_time.quantile_seconds(0.05), 0.1);
+    EXPECT_GE(world.metrics.queue_time.quantile_seconds(0.5), 0.2);
+    EXPECT_EQ(world.metrics.write_time.count(), 2u);
+    EXPECT_LT(world.metrics.write_time.quantile_seconds(1), 0.001);
+    EXPECT_EQ(world.metrics.sync_time.count(), 2u);
+    EXPECT_LT(world.metrics.sync_time.quantile_seconds(1), 0.001);
+}
+
 TEST(GroupCommit, takes_turns_of_limited_size_on_the_disk_thread) {
     LogFixture world({.flush_bytes_max = 256});
     const auto before = world.metrics.syncs.value();

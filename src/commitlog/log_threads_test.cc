@@ -158,7 +158,7 @@ TEST(ThreadedLog, retention_rolling_and_readers_run_at_the_same_time) {
     std::atomic<std::int64_t> total = 0;
     std::vector<std::jthread> threads;
     for (int i = 0; i < readers; ++i) {
-        threads.emplace_back([&, seed = test::test_seed() + static_cast<std::uint64_t>(i)] {
+        threads.emplace_back([&, seed = test::fresh_seed()] {
             Random random(seed);
             while (writing) {
                 Cursor cursor;

@@ -3,11 +3,13 @@
 #include <cstring>
 
 #include "base/crc32c.h"
+#include "base/format_version.h"
 
 namespace evenkeel::commitlog {
 namespace {
 
 constexpr char magic[] = {'E', 'K', 'M', 'K'};
+constexpr std::size_t at_version = 60;  // less 1
 // Far beyond what a disk can hold, and far from where sums overflow.
 constexpr std::int64_t position_max = std::int64_t{1} << 60;
 
@@ -17,6 +19,15 @@ bool is_possible(const Mark& mark) {
            mark.start_sequence.value >= 0 && mark.start_sequence <= mark.end_sequence &&
            mark.end_sequence.value <= position_max &&
            std::int64_t{mark.last_record_bytes} <= mark.end.value;
+}
+
+// The version of a slot whose checksum holds.
+std::optional<std::uint64_t> mark_version(ByteView slot, std::uint32_t seed) {
+    if (slot.size() < mark_slot_bytes) return std::nullopt;
+    if (std::memcmp(slot.data(), magic, sizeof magic) != 0) return std::nullopt;
+    const auto crc = load<std::uint32_t>(slot.data() + 4);
+    if (crc != crc32c(slot.subspan(8, mark_slot_bytes - 8), seed)) return std::nullopt;
+    return std::uint64_t{load<std::uint32_t>(slot.data() + at_version)} + 1;
 }
 
 }  // namespace
@@ -36,10 +47,7 @@ std::array<std::byte, mark_slot_bytes> encode(const Mark& mark, std::uint32_t se
 }
 
 std::optional<Mark> decode_mark(ByteView slot, std::uint32_t seed) {
-    if (slot.size() < mark_slot_bytes) return std::nullopt;
-    if (std::memcmp(slot.data(), magic, sizeof magic) != 0) return std::nullopt;
-    const auto crc = load<std::uint32_t>(slot.data() + 4);
-    if (crc != crc32c(slot.subspan(8, mark_slot_bytes - 8), seed)) return std::nullopt;
+    if (mark_version(slot, seed) != format::mark) return std::nullopt;
     Mark mark;
     mark.counter = load<std::uint64_t>(slot.data() + 8);
     mark.start.value = load<std::int64_t>(slot.data() + 16);
@@ -64,7 +72,10 @@ Result<std::optional<Mark>> read_mark(io::FileSystem& files, const std::string& 
     const ByteView all(bytes.data(), got);
     std::optional<Mark> newest;
     for (std::size_t at = 0; at + mark_slot_bytes <= got; at += mark_slot_distance) {
-        const auto mark = decode_mark(all.subspan(at, mark_slot_bytes), seed);
+        const ByteView slot = all.subspan(at, mark_slot_bytes);
+        EK_TRY(format::check(directory + "/" + mark_file_name,
+                             mark_version(slot, seed).value_or(format::mark), format::mark));
+        const auto mark = decode_mark(slot, seed);
         if (mark && (!newest || mark->counter > newest->counter)) newest = mark;
     }
     return newest;

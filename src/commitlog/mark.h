@@ -38,7 +38,8 @@ inline constexpr const char* mark_file_name = "mark";
 std::array<std::byte, mark_slot_bytes> encode(const Mark& mark, std::uint32_t seed);
 std::optional<Mark> decode_mark(ByteView slot, std::uint32_t seed);
 
-// The newer good slot; none if the file is missing, or neither slot is good.
+// The newer good slot; none if the file is missing, or neither slot is good. `unsupported` if a
+// newer version of Evenkeel wrote one.
 Result<std::optional<Mark>> read_mark(io::FileSystem& files, const std::string& directory,
                                       std::uint32_t seed);
 // Writes the slot that the counter chooses; durable after file.sync().

@@ -36,6 +36,11 @@ Slice Slice::first(std::size_t bytes_max) const {
 }
 
 std::string to_string(const Damage& damage) {
+    if (damage.from == damage.to) {
+        return fmt::format(
+            "{} has bytes before event {} that belong to no event (stream positions {} to {})",
+            damage.file, damage.to.value, damage.begin.value, damage.end.value);
+    }
     return fmt::format("events {} to {} in {} are damaged (stream positions {} to {})",
                        damage.from.value, damage.to.value - 1, damage.file, damage.begin.value,
                        damage.end.value);
@@ -150,9 +155,10 @@ Result<ReadOutcome> ColdRead::read_from(io::File& file, const Start& start) cons
 
 Result<Damage> ColdRead::measure_damage(io::File& file, Offset begin, SequenceNumber number) const {
     Scanner scanner(file, segment->name().base, end, seed);
-    EK_TRY_ASSIGN(const auto good, scanner.find(begin + 8, number));
-    return Damage{number, good ? good->sequence : end_sequence, begin, good ? good->offset : end,
-                  segment->log_path()};
+    EK_TRY_ASSIGN(const auto good, scanner.find(begin + 8, number, end_sequence));
+    // The next segment's name may say that it begins with a number that was used here already.
+    const SequenceNumber to = good ? good->sequence : std::max(number, end_sequence);
+    return Damage{number, to, begin, good ? good->offset : end, segment->log_path()};
 }
 
 bool ColdRead::matters(const Damage& damage) const {

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/format_version.h"
 #include "commitlog/canary.h"
 #include "commitlog/scan.h"
 
@@ -33,6 +34,7 @@ private:
     };
 
     Result<> list_files();
+    Result<> remove_leftovers();
     Result<> make_mark_and_names_durable();
     Result<> read_headers();
     void put_aside_what_does_not_fit();
@@ -58,6 +60,11 @@ private:
                std::max<std::int64_t>(0, bytes - static_cast<std::int64_t>(segment_header_bytes));
     }
 
+    // No event below the mark's end has this number or a higher one.
+    SequenceNumber numbers_end() const {
+        return mark_ && start_ < mark_->end ? mark_->end_sequence : Scanner::unlimited;
+    }
+
     io::FileSystem& files_;
     const std::string& directory_;
     const LogIdentity& identity_;
@@ -66,6 +73,7 @@ private:
 
     std::vector<Found> found_;
     std::vector<SegmentName> index_files_;
+    std::vector<std::string> leftovers_;  // of an index that was being rebuilt
     std::optional<Mark> mark_;
     Recovered result_;
 
@@ -87,8 +95,9 @@ private:
 Result<Recovered> Recovery::run() {
     EK_TRY(list_files());
     EK_TRY_ASSIGN(mark_, read_mark(files_, directory_, seed_));
+    EK_TRY(read_headers());  // refuses newer versions, so before the first change
+    EK_TRY(remove_leftovers());
     EK_TRY(make_mark_and_names_durable());
-    EK_TRY(read_headers());
     put_aside_what_does_not_fit();
     EK_TRY(remove_below_start());
     EK_TRY(replace_missing_active());
@@ -105,7 +114,7 @@ Result<> Recovery::list_files() {
         } else if (const auto index = parse_segment_name(entry.name, ".idx"); index) {
             index_files_.push_back(*index);
         } else if (entry.name.ends_with(".idx.tmp") && !entry.is_directory) {
-            EK_TRY(files_.remove(path(entry.name)));
+            leftovers_.push_back(entry.name);
         } else if (entry.name != mark_file_name) {
             result_.odd_files.push_back(path(entry.name));
         }
@@ -114,6 +123,11 @@ Result<> Recovery::list_files() {
         return a.name.base != b.name.base ? a.name.base < b.name.base
                                           : a.name.base_sequence < b.name.base_sequence;
     });
+    return {};
+}
+
+Result<> Recovery::remove_leftovers() {
+    for (const auto& name : leftovers_) EK_TRY(files_.remove(path(name)));
     // An index without its segment is left over from a removal that a crash cut short.
     for (const auto& index : index_files_) {
         const bool used = std::any_of(found_.begin(), found_.end(),
@@ -147,6 +161,9 @@ Result<> Recovery::read_headers() {
         EK_TRY_ASSIGN(segment.file_bytes, file->size());
         std::array<std::byte, segment_header_bytes> bytes{};
         EK_TRY_ASSIGN(const std::size_t got, file->read(0, bytes));
+        EK_TRY(format::check(path(log_name(segment.name)),
+                             segment_version({bytes.data(), got}).value_or(format::segment),
+                             format::segment));
         segment.header = decode_segment_header({bytes.data(), got});
         if (segment.header) {
             segment.foreign = segment.header->incarnation != identity_.incarnation ||
@@ -323,7 +340,7 @@ Result<> Recovery::scan_active(io::File& file) {
         }
         const bool torn = at_ >= proof_ || canary_truncate_at_bad_record;
         if (torn) break;
-        EK_TRY_ASSIGN(record, scanner.find(at_ + 8, at_sequence_));
+        EK_TRY_ASSIGN(record, scanner.find(at_ + 8, at_sequence_, numbers_end()));
         if (!record) break;
         result_.damages.push_back(
             {at_sequence_, record->sequence, at_, record->offset, path(log_name(active_))});
@@ -358,10 +375,11 @@ Result<Offset> Recovery::highest_proof(io::File& file) {
     while (at < file_end()) {
         EK_TRY_ASSIGN(auto record, scanner.at(at, sequence));
         if (!record) {
-            EK_TRY_ASSIGN(record, scanner.find(at + 8, sequence));
+            EK_TRY_ASSIGN(record, scanner.find(at + 8, sequence, numbers_end()));
         }
         if (!record) break;
-        proof = std::max(proof, record->synced);
+        // A record cannot have been written after something that comes behind it.
+        if (record->synced <= record->offset) proof = std::max(proof, record->synced);
         at = record->offset + static_cast<std::int64_t>(stored_bytes(*record));
         sequence = record->sequence + 1;
     }

@@ -53,7 +53,8 @@ struct Recovered {
 Result<> create_log(io::FileSystem& files, const std::string& directory,
                     const LogIdentity& identity);
 
-// Blocks. Running it again, after a crash in the middle of it too, gives the same log.
+// Blocks. `unsupported`, before anything is changed, if a newer version of Evenkeel wrote a segment
+// or the mark. Running it again, after a crash in the middle of it too, gives the same log.
 Result<Recovered> recover(io::FileSystem& files, const std::string& directory,
                           const LogIdentity& identity, std::uint64_t index_distance);
 

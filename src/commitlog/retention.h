@@ -13,9 +13,19 @@
 
 namespace evenkeel::commitlog {
 
+// Time that nobody witnessed, between two runs of the hub: events up to `until` age without it.
+struct ClockGap {
+    WallTime until;
+    std::chrono::milliseconds lag{0};
+    bool operator==(const ClockGap&) const = default;
+};
+// What does not count of the age of an event.
+std::chrono::milliseconds lag_of(WallTime event, std::span<const ClockGap> gaps);
+
 struct RetentionPolicy {
     std::optional<std::chrono::milliseconds> age_max;  // none: for ever
     std::optional<std::uint64_t> bytes_max;            // per partition; none: no limit
+    std::span<const ClockGap> gaps = {};               // of the clock that gives `now`
 };
 
 struct SegmentAge {
@@ -35,6 +45,8 @@ public:
     explicit RetentionClock(const Clock& clock)
         : clock_(clock), steady_(clock.now()), wall_(clock.wall()) {}
     WallTime now() const;
+    // The same whatever the wall clock does: how late it is if the first look was right.
+    WallTime expected() const;
 
 private:
     const Clock& clock_;

@@ -8,6 +8,7 @@ namespace evenkeel::commitlog {
 namespace {
 
 constexpr std::size_t window_bytes = std::size_t{128} << 10;
+constexpr std::int64_t least_bytes = stored_bytes(0, 0);
 
 }  // namespace
 
@@ -17,15 +18,38 @@ Result<std::optional<Record>> Scanner::at(Offset offset, SequenceNumber sequence
     return record;
 }
 
-Result<std::optional<Record>> Scanner::find(Offset from, SequenceNumber sequence) {
+Result<std::optional<Record>> Scanner::find(Offset from, SequenceNumber sequence,
+                                            SequenceNumber below) {
     for (Offset at = from; at < end_; at = at + 8) {
         EK_TRY_ASSIGN(const auto bytes, window(at, record_header_bytes));
         if (bytes.size() < record_header_bytes) break;
         if (load<std::uint32_t>(bytes.data()) != record_magic) continue;
-        EK_TRY_ASSIGN(const auto record, decode_at(at));
-        if (record && record->sequence >= sequence) return record;
+        EK_TRY_ASSIGN(const auto record, look_at(at));
+        if (!record || record->sequence < sequence || record->sequence >= below) continue;
+        // Each event that is missing had a record, of no less than its header.
+        const std::int64_t missing_max = (at.value - from.value + 8) / least_bytes;
+        if (record->sequence.value - sequence.value > missing_max) continue;
+        EK_TRY_ASSIGN(const bool contradicted, is_contradicted(*record, below));
+        if (!contradicted) return decode_at(at);
     }
     return std::optional<Record>();
+}
+
+Result<std::optional<Scanner::Seen>> Scanner::look_at(Offset offset) {
+    EK_TRY_ASSIGN(const auto record, decode_at(offset));
+    if (!record) return std::optional<Seen>();
+    return std::optional(
+        Seen{record->sequence, offset + static_cast<std::int64_t>(stored_bytes(*record))});
+}
+
+// One of two neighbours whose numbers do not follow each other is wrong; the third one tells which.
+Result<bool> Scanner::is_contradicted(const Seen& record, SequenceNumber below) {
+    EK_TRY_ASSIGN(const auto second, look_at(record.end));
+    if (!second || second->sequence == record.sequence + 1) return false;
+    if (second->end >= end_) return second->sequence + 1 == below;
+    EK_TRY_ASSIGN(const auto third, look_at(second->end));
+    return third && third->sequence == second->sequence + 1 &&
+           third->sequence != record.sequence + 2;
 }
 
 Result<std::optional<Record>> Scanner::decode_at(Offset offset) {

@@ -1,6 +1,7 @@
 // Walking records in a segment file: one after the other, and on to the next good one after damage.
 #pragma once
 
+#include <limits>
 #include <optional>
 #include <vector>
 
@@ -22,13 +23,25 @@ public:
     // The record at `offset` if it is good and has that number; none if it is not.
     Result<std::optional<Record>> at(Offset offset, SequenceNumber sequence);
     // The first good record at or after `from` with a number of at least `sequence`. Records lie at
-    // multiples of 8 and name their own place, so bytes inside an event cannot pose as one.
-    Result<std::optional<Record>> find(Offset from, SequenceNumber sequence);
+    // multiples of 8 and name their own place, so bytes inside an event cannot pose as one. A
+    // record whose checksum holds but whose number cannot be right is passed over as a bad one: it
+    // is `below` or higher, there is no room for the events before it, or the two records behind it
+    // agree on another one.
+    Result<std::optional<Record>> find(Offset from, SequenceNumber sequence,
+                                       SequenceNumber below = unlimited);
+    static constexpr SequenceNumber unlimited{std::numeric_limits<std::int64_t>::max()};
 
 private:
     // At least `bytes` from `offset` on, or what the file still has.
     Result<ByteView> window(Offset offset, std::size_t bytes);
     Result<std::optional<Record>> decode_at(Offset offset);
+    // What stays of a record when the next one is read.
+    struct Seen {
+        SequenceNumber sequence;
+        Offset end;
+    };
+    Result<std::optional<Seen>> look_at(Offset offset);
+    Result<bool> is_contradicted(const Seen& record, SequenceNumber below);
 
     io::File& file_;
     const Offset base_;

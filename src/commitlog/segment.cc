@@ -6,12 +6,14 @@
 #include <fmt/core.h>
 
 #include "base/crc32c.h"
+#include "base/format_version.h"
 
 namespace evenkeel::commitlog {
 namespace {
 
 constexpr char magic[] = {'E', 'K', 'S', 'E', 'G', 'M', '0', '1'};
-constexpr std::uint16_t version = 1;
+constexpr std::uint16_t version = format::segment;
+constexpr std::size_t magic_word_bytes = 6;  // without the digits of the version
 constexpr std::size_t digits = 20;
 
 std::string stem(const SegmentName& name) {
@@ -61,16 +63,23 @@ std::array<std::byte, segment_header_bytes> encode(const SegmentHeader& header,
     return bytes;
 }
 
-std::optional<SegmentHeader> decode_segment_header(ByteView bytes) {
+std::optional<std::uint16_t> segment_version(ByteView bytes) {
     if (bytes.size() < segment_header_bytes) return std::nullopt;
+    if (std::memcmp(bytes.data(), magic, magic_word_bytes) != 0) return std::nullopt;
+    Incarnation incarnation;
+    std::memcpy(incarnation.data(), bytes.data() + 16, incarnation.size());
+    const auto seed = checksum_seed(incarnation, {load<std::uint32_t>(bytes.data() + 32)});
+    const auto crc = load<std::uint32_t>(bytes.data() + 8);
+    if (crc != crc32c(bytes.subspan(12, segment_header_bytes - 12), seed)) return std::nullopt;
+    return load<std::uint16_t>(bytes.data() + 12);
+}
+
+std::optional<SegmentHeader> decode_segment_header(ByteView bytes) {
+    if (segment_version(bytes) != version) return std::nullopt;
     if (std::memcmp(bytes.data(), magic, sizeof magic) != 0) return std::nullopt;
     SegmentHeader header;
     std::memcpy(header.incarnation.data(), bytes.data() + 16, header.incarnation.size());
     header.partition.value = load<std::uint32_t>(bytes.data() + 32);
-    const auto seed = checksum_seed(header.incarnation, header.partition);
-    const auto crc = load<std::uint32_t>(bytes.data() + 8);
-    if (crc != crc32c(bytes.subspan(12, segment_header_bytes - 12), seed)) return std::nullopt;
-    if (load<std::uint16_t>(bytes.data() + 12) != version) return std::nullopt;
     header.last_record_bytes = load<std::uint32_t>(bytes.data() + 36);
     header.name.base_sequence.value = load<std::int64_t>(bytes.data() + 40);
     header.name.base.value = load<std::int64_t>(bytes.data() + 48);

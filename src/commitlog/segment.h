@@ -48,6 +48,9 @@ struct SegmentHeader {
 };
 
 std::array<std::byte, segment_header_bytes> encode(const SegmentHeader& header, std::uint32_t seed);
+// The version that a header names, if its checksum holds; whatever its magic says, which a version
+// to come may change.
+std::optional<std::uint16_t> segment_version(ByteView bytes);
 // A good header, whoever's it is: its checksum is seeded with the identity it names.
 std::optional<SegmentHeader> decode_segment_header(ByteView bytes);
 

@@ -11,6 +11,10 @@ LogMetrics::LogMetrics(Metrics& metrics)
       syncs(metrics.counter("evenkeel_fsyncs_total", "Times that segment files were synced.")),
       failures(metrics.counter("evenkeel_append_failures_total", "Flushes the disk refused.")),
       damages(metrics.counter("evenkeel_damaged_ranges_total", "Damaged ranges that were met.")),
+      queue_time(metrics.histogram("evenkeel_queue_duration_seconds",
+                                   "From a batch's append to the start of its write.")),
+      write_time(metrics.histogram("evenkeel_write_duration_seconds",
+                                   "Time to write what is synced together, without the sync.")),
       sync_time(metrics.histogram("evenkeel_fsync_duration_seconds", "Time of one sync.")) {}
 
 Writer::Writer(io::FileSystem& files, const Clock& clock, std::string directory, std::uint32_t seed,
@@ -33,6 +37,8 @@ Result<> Writer::open(const SegmentName& active, std::size_t index_entries) {
 
 FlushOutcome Writer::flush(const Flush& flush) {
     FlushOutcome outcome;
+    outcome.began = clock_.now();
+    sync_time_ = {};
     for (const auto& part : flush.parts) {
         outcome.result = write_part(part);
         if (!outcome.result.ok()) {
@@ -41,6 +47,7 @@ FlushOutcome Writer::flush(const Flush& flush) {
         }
         ++outcome.parts_done;
     }
+    metrics_.write_time.observe((clock_.now() - outcome.began - sync_time_).count());
     // Not synced: a crash of the machine only makes the next start read a little more.
     (void)put_mark(raised(flush.mark));
     return outcome;
@@ -102,7 +109,9 @@ Result<> Writer::sync_active() {
     auto result = active_->sync();
     if (!result.ok() && canary_retry_sync) result = active_->sync();
     metrics_.syncs.add();
-    metrics_.sync_time.observe((clock_.now() - before).count());
+    const Duration time = clock_.now() - before;
+    sync_time_ += time;
+    metrics_.sync_time.observe(time.count());
     return result;
 }
 

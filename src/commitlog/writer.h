@@ -40,6 +40,8 @@ struct LogMetrics {
     Counter& syncs;
     Counter& failures;
     Counter& damages;
+    Histogram& queue_time;
+    Histogram& write_time;
     Histogram& sync_time;
 };
 
@@ -57,6 +59,7 @@ struct Flush {
 };
 
 struct FlushOutcome {
+    Instant began;
     std::size_t parts_done = 0;
     Result<> result;
 };
@@ -89,6 +92,7 @@ private:
     const std::uint32_t seed_;
     const Durability durability_;
     LogMetrics& metrics_;
+    Duration sync_time_{};  // of the flush under way
     std::unique_ptr<io::File> active_;
     std::unique_ptr<io::File> index_;
     std::unique_ptr<io::File> mark_;

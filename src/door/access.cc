@@ -1,7 +1,9 @@
 #include "door/access.h"
 
+#include <algorithm>
 #include <charconv>
 
+#include <fmt/core.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
@@ -55,44 +57,74 @@ struct Parts {
     std::int64_t seconds = 0;
 };
 
+// Digits as they are usually written: one time has one text.
+std::optional<std::int64_t> seconds_of(std::string_view text) {
+    constexpr std::int64_t seconds_max = std::int64_t{1} << 50;
+    std::int64_t seconds = 0;
+    const char* const end = text.data() + text.size();
+    const auto parsed = std::from_chars(text.data(), end, seconds);
+    const bool padded = text.size() > 1 && text.front() == '0';
+    if (parsed.ec != std::errc() || parsed.ptr != end || padded || seconds < 0 ||
+        seconds > seconds_max) {
+        return std::nullopt;
+    }
+    return seconds;
+}
+
+std::string another_host(std::string_view resource, std::string_view host) {
+    return fmt::format(
+        "InvalidAudience: The token's sr '{}' is not on this connection's host, {}.",
+        hub::shown(percent_decoded(resource)),
+        host.empty() ? "which the client did not name" : "'" + hub::shown(host) + "'");
+}
+
+// Each of the four fields once, and nothing else: what is not signed has no place in a token.
 Result<Parts> take_apart(std::string_view token) {
     if (token.size() > token_bytes_max || !token.starts_with(sas_word)) {
         return refused("MalformedToken: The token is not a shared access signature.");
     }
     token.remove_prefix(sas_word.size());
     std::optional<std::string_view> resource, expiry, sign, name;
-    while (!token.empty()) {
+    while (true) {
         const auto end = token.find('&');
         const std::string_view pair = token.substr(0, end);
-        token = end == std::string_view::npos ? std::string_view() : token.substr(end + 1);
         const auto equals = pair.find('=');
-        if (equals == std::string_view::npos) continue;
         const std::string_view key = pair.substr(0, equals);
         std::optional<std::string_view>* field = nullptr;
         if (key == "sr") field = &resource;
         if (key == "se") field = &expiry;
         if (key == "sig") field = &sign;
         if (key == "skn") field = &name;
-        if (!field) continue;
+        if (!field || equals == std::string_view::npos) {
+            return refused("MalformedToken: The token has a field other than sr, sig, se and skn.");
+        }
         if (*field) return refused("MalformedToken: The token has a field twice.");
         *field = pair.substr(equals + 1);
+        if (end == std::string_view::npos) break;
+        token.remove_prefix(end + 1);
     }
     if (!expiry || resource.value_or("").empty() || sign.value_or("").empty() ||
         name.value_or("").empty()) {
         return refused("MalformedToken: The token lacks sr, sig, se or skn.");
     }
-    Parts parts{*resource, *expiry, percent_decoded(*sign), percent_decoded(*name), 0};
-    const char* const end = expiry->data() + expiry->size();
-    const auto parsed = std::from_chars(expiry->data(), end, parts.seconds);
-    constexpr std::int64_t seconds_max = std::int64_t{1} << 50;
-    if (parsed.ec != std::errc() || parsed.ptr != end || parts.seconds < 0 ||
-        parts.seconds > seconds_max) {
-        return refused("MalformedToken: The token's se is not a time in seconds.");
-    }
-    return parts;
+    const auto seconds = seconds_of(*expiry);
+    if (!seconds) return refused("MalformedToken: The token's se is not a time in seconds.");
+    return Parts{*resource, *expiry, percent_decoded(*sign), percent_decoded(*name), *seconds};
 }
 
 }  // namespace
+
+std::string who_of(const Claim& claim) {
+    if (!claim.rule.empty()) {
+        return "key:" + claim.rule + (claim.hub.empty() ? "" : "@" + claim.hub);
+    }
+    return claim.subject.empty() ? "-" : "subject:" + claim.subject;
+}
+
+std::string who_says(std::string_view token) {
+    const auto parts = take_apart(token);
+    return parts.ok() ? "key:" + hub::shown(parts->name) : "-";
+}
 
 std::vector<std::string_view> names_of(const Rights& rights) {
     std::vector<std::string_view> names;
@@ -121,19 +153,18 @@ Result<Rights> parse_rights(const std::vector<std::string>& names) {
     return rights;
 }
 
-Result<Claim> AccessRules::check_sas(std::string_view token, WallTime now) const {
+Result<Claim> AccessRules::check_sas(std::string_view token, std::string_view host,
+                                     WallTime now) const {
     EK_TRY_ASSIGN(const Parts parts, take_apart(token));
     const std::string signed_text = std::string(parts.resource) + "\n" + std::string(parts.expiry);
     for (const auto& rule : rules_) {
         if (rule.name != parts.name) continue;
         for (const Secret* key : {&rule.primary, &rule.secondary}) {
             if (key->empty() || !same(parts.signature, sas_signature(signed_text, *key))) continue;
-            Claim claim{path_of(percent_decoded(parts.resource)),
-                        rule.rights,
-                        WallTime{parts.seconds * 1000},
-                        rule.hub,
-                        rule.name,
-                        hash_of(*key)};
+            const auto path = path_on(host, percent_decoded(parts.resource));
+            if (!path) return refused(another_host(parts.resource, host));
+            Claim claim{*path,    rule.rights, WallTime{parts.seconds * 1000},
+                        rule.hub, rule.name,   hash_of(*key)};
             if (claim.expires <= now) {
                 return refused("ExpiredToken: The token is expired. Expiration time: " +
                                to_string(claim.expires));
@@ -183,11 +214,13 @@ bool reaches(const Claim& claim, const Entity& entity) {
     return (claim.hub.empty() || claim.hub == entity.hub) && covers(claim.path, entity.path);
 }
 
+bool allows(const Claim& claim, Right right, const Entity& entity, WallTime now) {
+    return claim.expires > now && has(claim.rights, right) && reaches(claim, entity);
+}
+
 bool is_allowed(const std::vector<Claim>& claims, Right right, const Entity& entity, WallTime now) {
-    for (const auto& claim : claims) {
-        if (claim.expires > now && has(claim.rights, right) && reaches(claim, entity)) return true;
-    }
-    return false;
+    return std::any_of(claims.begin(), claims.end(),
+                       [&](const Claim& claim) { return allows(claim, right, entity, now); });
 }
 
 }  // namespace evenkeel::door

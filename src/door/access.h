@@ -55,7 +55,13 @@ struct Claim {
     std::string hub = {};                     // folded; empty: of every event hub
     std::string rule = {};                    // empty: not by a key of ours
     std::array<std::byte, 32> key_hash = {};  // of the key that it was proved with
+    std::string subject = {};                 // of a token of an identity provider
 };
+
+// key:NAME, key:NAME@HUB for a rule of one event hub, subject:NAME, or "-"; for log lines.
+std::string who_of(const Claim& claim);
+// What a shared access signature says of itself, unproved: key:NAME, or "-".
+std::string who_says(std::string_view token);
 
 // What a right is asked for.
 struct Entity {
@@ -67,8 +73,10 @@ class AccessRules {
 public:
     explicit AccessRules(std::vector<Rule> rules) : rules_(std::move(rules)) {}
 
-    // `invalid_argument` with a text that begins InvalidSignature, ExpiredToken or MalformedToken.
-    Result<Claim> check_sas(std::string_view token, WallTime now) const;
+    // `host` is the name by which the client reached us: a token for another host covers nothing.
+    // `invalid_argument` with a text that begins InvalidSignature, ExpiredToken, InvalidAudience or
+    // MalformedToken.
+    Result<Claim> check_sas(std::string_view token, std::string_view host, WallTime now) const;
     // PLAIN: key name and key.
     Result<Claim> check_key(std::string_view name, std::string_view key) const;
 
@@ -84,6 +92,8 @@ private:
 
 // True if one of the claims allows the right on the entity.
 bool is_allowed(const std::vector<Claim>& claims, Right right, const Entity& entity, WallTime now);
+// True if this one does.
+bool allows(const Claim& claim, Right right, const Entity& entity, WallTime now);
 // True if the claim reaches the entity, whatever its rights.
 bool reaches(const Claim& claim, const Entity& entity);
 

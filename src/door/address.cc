@@ -49,6 +49,24 @@ std::string path_of(std::string_view address) {
     return lower(plain_path(address));
 }
 
+std::string host_name_of(std::string_view authority) {
+    const bool bracketed = authority.starts_with('[');
+    if (bracketed) authority.remove_prefix(1);
+    std::string name = lower(authority.substr(0, authority.find(bracketed ? ']' : ':')));
+    if (name.ends_with('.')) name.pop_back();
+    return name;
+}
+
+std::optional<std::string> path_on(std::string_view host, std::string_view resource) {
+    if (const auto scheme = resource.find("://"); scheme != std::string_view::npos) {
+        resource.remove_prefix(scheme + 3);
+    }
+    const std::size_t end = std::min(resource.find_first_of("/?"), resource.size());
+    const std::string name = host_name_of(resource.substr(0, end));
+    if (name.empty() || name != host_name_of(host)) return std::nullopt;
+    return path_of(resource.substr(end));
+}
+
 Address parse_address(std::string_view text) {
     Address address;
     std::string path = plain_path(text);
@@ -60,7 +78,10 @@ Address parse_address(std::string_view text) {
     if (folded == "$management" || folded.ends_with("/$management")) {
         address.kind = Address::Kind::management;
         const auto slash = path.rfind('/');
-        if (slash != std::string::npos) address.hub = path.substr(0, slash);
+        if (slash == std::string::npos) return address;
+        path.resize(slash);
+        cut_pair(path, "consumergroups", address.group);  // of a consumer, about its hub
+        address.hub = path;
         return address;
     }
     if (cut_pair(path, "partitions", address.partition)) {

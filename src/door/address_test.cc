@@ -57,6 +57,14 @@ TEST(Address, of_nodes_may_stand_alone_or_behind_a_hub) {
     EXPECT_EQ(parse_address("team/eh1/$management").hub, "team/eh1");
 }
 
+TEST(Address, of_management_may_name_a_consumer_group) {
+    const Address address = parse_address("amqps://host/team/eh1/ConsumerGroups/g/$management");
+
+    EXPECT_EQ(address.kind, Kind::management);
+    EXPECT_EQ(address.hub, "team/eh1");
+    EXPECT_EQ(address.group, "g");
+}
+
 TEST(Address, keeps_a_hub_called_like_a_word_of_addresses) {
     EXPECT_EQ(parse_address("Partitions/0").kind, Kind::hub);
     EXPECT_EQ(parse_address("Partitions/0").hub, "Partitions/0");

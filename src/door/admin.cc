@@ -68,15 +68,29 @@ std::string host_of(const std::string& field) {
     return field.substr(0, field.find(':'));
 }
 
-// A page of another site may make a browser send requests, but not hide where it comes from.
-bool is_foreign(const http::Request& request) {
-    const std::string site = request.field("Sec-Fetch-Site");
-    if (!site.empty() && site != "same-origin" && site != "none") return true;
-    const std::string origin = request.field("Origin");
-    if (origin.empty()) return false;
-    const std::size_t host = origin.find("://");
-    return host == std::string::npos ||
-           !http::equal_without_case(origin.substr(host + 3), request.field("Host"));
+// For audit lines; empty for what leaves none.
+std::string_view name_of(Action action) {
+    switch (action) {
+        case Action::create_hub: return "create-hub";
+        case Action::alter_hub: return "change-hub";
+        case Action::remove_hub: return "remove-hub";
+        case Action::purge_hub: return "purge-hub";
+        case Action::create_group: return "create-group";
+        case Action::remove_group: return "remove-group";
+        case Action::show_key: return "show-key";
+        case Action::create_key: return "create-key";
+        case Action::remove_key: return "remove-key";
+        case Action::rotate_key: return "rotate-key";
+        case Action::health:
+        case Action::metrics:
+        case Action::list_hubs:
+        case Action::show_hub:
+        case Action::list_groups:
+        case Action::show_group:
+        case Action::list_partitions:
+        case Action::list_keys: break;
+    }
+    return {};
 }
 
 bool is_json(const http::Request& request) {
@@ -218,7 +232,11 @@ void Admin::handle(const http::Request& request, Answer answer) {
             methods += (methods.empty() ? "" : ", ") + std::string(route.method);
             continue;
         }
-        if (auto refusal = refuse(route, call)) return answer(std::move(*refusal));
+        auto refusal = refuse(route, call);
+        if (route.method != "GET" || route.action == Action::show_key) {
+            answer = audited(route, call, std::move(answer));
+        }
+        if (refusal) return answer(std::move(*refusal));
         return act(route.action, call, std::move(answer));
     }
     if (methods.empty()) return answer(error_response(404, "not_found", "there is nothing here"));
@@ -251,9 +269,6 @@ std::optional<Response> Admin::refuse(const AdminRoute& route, Call& call) const
         return error_response(403, "forbidden", "the token does not allow this");
     }
     if (route.method == "GET") return std::nullopt;
-    if (is_foreign(call.request)) {
-        return error_response(403, "forbidden", "changes from pages of other sites are refused");
-    }
     if (route.method != "DELETE" && !is_json(call.request)) {
         return error_response(415, "unsupported", "the body must be application/json");
     }
@@ -270,7 +285,9 @@ Result<Claim> Admin::claim_of(const http::Request& request, WallTime now) const 
         }
         return Error{ErrorCode::invalid_argument, "a token is needed"};
     }
-    if (!token.starts_with(bearer_word)) return keys_.access().check_sas(token, now);
+    if (!token.starts_with(bearer_word)) {
+        return keys_.access().check_sas(token, request.field("Host"), now);
+    }
     if (options_.accept_any_token) return everything;
     if (options_.jwt) return options_.jwt->check(token.substr(bearer_word.size()), now);
     return Error{ErrorCode::invalid_argument,
@@ -282,7 +299,7 @@ void Admin::act(Action action, Call& call, Answer answer) {
     switch (action) {
         case Action::health: return answer(health());
         case Action::metrics:
-            return answer({.body = metrics_.to_text(),
+            return answer({.body = metrics_text(),
                            .content_type = "text/plain; version=0.0.4; charset=utf-8"});
         case Action::list_hubs: return answer(list_hubs(call));
         case Action::create_hub: return create_hub(call, std::move(answer));
@@ -305,10 +322,51 @@ void Admin::act(Action action, Call& call, Answer answer) {
     }
 }
 
+std::string Admin::metrics_text() const {
+    std::string all = metrics_.to_text();
+    if (options_.activity) {
+        all += options_.activity->hubs_text(
+            [this](const std::string& name) { return hubs_.find(name).ok(); });
+    }
+    return all;
+}
+
+Admin::Answer Admin::audited(const AdminRoute& route, const Call& call, Answer answer) const {
+    AuditEntry entry{
+        call.claim ? who_of(*call.claim) : who_says(call.request.field("Authorization")),
+        io::to_string(call.request.peer), std::string(name_of(route.action)), call.hub, ""};
+    for (const std::string& part : {call.group, call.key}) {
+        if (!part.empty()) entry.what += (entry.what.empty() ? "" : "/") + part;
+    }
+    if (route.action == Action::create_hub || route.action == Action::create_group ||
+        route.action == Action::create_key) {
+        auto members = Members::parse(call.request.body);
+        const auto name = members.ok() ? members->take_text("name")
+                                       : Result<std::optional<std::string>>(members.error());
+        if (name.ok() && *name) entry.what += (entry.what.empty() ? "" : "/") + **name;
+    }
+    entry.what = hub::shown(entry.what);
+    return [entry = std::move(entry), answer = std::move(answer)](Response response) mutable {
+        entry.result = response.status < 300 ? "ok" : "refused:" + std::to_string(response.status);
+        audit(entry);
+        answer(std::move(response));
+    };
+}
+
 Response Admin::health() const {
     // The words are those of the official emulator, which tools wait for.
     if (problem_) {
         return json_response({{"status", "unhealthy"}, {"message", text(*problem_)}}, 503);
+    }
+    if (const auto progress = hubs_.recovery(); !progress.done()) {
+        const std::string message = std::to_string(progress.recovered) + " of " +
+                                    std::to_string(progress.partitions) +
+                                    " partitions are recovered.";
+        return json_response({{"status", "recovering"},
+                              {"message", message},
+                              {"partitions", progress.partitions},
+                              {"recovered", progress.recovered}},
+                             503);
     }
     return json_response({{"status", "healthy"}, {"message", "Service is healthy."}});
 }

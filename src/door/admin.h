@@ -6,8 +6,11 @@
 //
 // Tokens are checked by the rules that AMQP links are checked by (I21). Every route of the table
 // asks for one but those that say `open`. Without a good token the answer is 401, with one that
-// lacks the right 403. Writes must be JSON and must not come from another site's page (G-A6).
+// lacks the right 403. Writes must be JSON. Whether the request was for us, and not sent by another
+// site's page, the server asks before (http/site.h).
 // Names in paths are percent-encoded: the hub a/b is /api/v1/hubs/a%2Fb.
+//
+// Each change, each look at a rule's keys, and each refusal of one leaves an audit line.
 //
 // Keys of rules are shown when they are made or rotated, and by GET of one rule; lists have only
 // names. All of these ask for Manage.
@@ -26,6 +29,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "door/access.h"
+#include "door/activity.h"
 #include "door/jwt.h"
 #include "door/key_ring.h"
 #include "http/message.h"
@@ -43,6 +47,7 @@ struct AdminOptions {
     // Clients on this host need no token, if they call it by a name of this host, so that a page
     // that a browser shows from elsewhere has no such right. For `dev`, whose key everybody knows.
     bool trust_this_host = false;
+    Activity* activity = nullptr;  // what /metrics has by event hub; outlives it
 };
 
 enum class Access : std::uint8_t {
@@ -102,6 +107,9 @@ private:
 
     std::optional<http::Response> refuse(const AdminRoute& route, Call& call) const;
     Result<Claim> claim_of(const http::Request& request, WallTime now) const;
+    // Leaves an audit line when the answer is known.
+    Answer audited(const AdminRoute& route, const Call& call, Answer answer) const;
+    std::string metrics_text() const;
     void act(AdminRoute::Action action, Call& call, Answer answer);
     http::Response health() const;
     http::Response list_hubs(const Call& call) const;

@@ -11,6 +11,7 @@
 
 #include "base/sas.h"
 #include "door/admin.h"
+#include "http/site.h"
 #include "hub/hub_fixture.h"
 
 namespace evenkeel::door {
@@ -52,6 +53,10 @@ protected:
         request.fields.push_back({"Host", wanted.host});
         if (!wanted.token.empty()) request.fields.push_back({"Authorization", wanted.token});
         request.peer = {wanted.peer, 1234};
+        // As http::Server does; Host is http/site_test.cc's.
+        if (auto refusal = site_.refuse(request); refusal && refusal->status == 403) {
+            return *refusal;
+        }
         std::optional<http::Response> answer;
         admin_->handle(request, [&](http::Response response) {
             EXPECT_FALSE(answer) << "answers once";
@@ -84,6 +89,7 @@ protected:
                                    {"listener", "", key, {}, {.listen = true}},
                                    {"nothing", "", key, {}, {}},
                                    {"of homes", "homes", key, {}, {true, true, true}}};
+    const http::Site site_{{.names = {"hub"}}};
     AccessRules rules_{std::vector<Rule>{}};
     std::optional<KeyRing> ring_;
     std::optional<Admin> admin_;

@@ -41,6 +41,11 @@ json::object partition_json(hub::Partition& partition, Instant now) {
     object["events_in_per_second"] = rounded(traffic.in);
     object["events_out_per_second"] = rounded(traffic.out);
     object["oldest_enqueued_at"] = nullptr;
+    json::array problems;
+    for (const auto& damage : (*log)->damages()) {
+        problems.emplace_back(text(commitlog::to_string(damage)));
+    }
+    object["problems"] = std::move(problems);
     return object;
 }
 

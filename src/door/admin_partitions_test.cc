@@ -39,6 +39,32 @@ TEST_F(AdminPartitions, tell_what_comes_in_and_goes_out_in_ten_seconds) {
     EXPECT_EQ(number(partition(1), "events_out_per_second"), 0);
 }
 
+TEST_F(AdminPartitions, tell_of_damage_that_readers_met) {
+    ASSERT_TRUE(world_.create("homes", {.partitions = 1}));
+    append(0, 3, std::string(1000, 'x'));
+    EXPECT_TRUE(partition(0).at("problems").as_array().empty());
+    admin_.reset();
+    ring_.reset();
+    ASSERT_TRUE(world_.reopen().ok());
+    ring_.emplace(world_.node->loop, world_.node->metadata, rules_,
+                  Keys::load(*world_.disk, hub::test_folder).value(), fixed_);
+    restart({});
+    for (const auto& path : world_.disk->files()) {
+        if (path.ends_with(".log") && world_.disk->file_size(path) > 3000) {
+            world_.disk->flip_bit(path, 1600, 3);
+        }
+    }
+    const auto reader = world_.attach("homes", 0);
+    ASSERT_TRUE(reader.ok());
+    auto step = (*reader)->read(1 << 20);
+    ASSERT_TRUE(step.ok());
+    (*reader)->advance(std::get<commitlog::ColdRead>(*step).perform().value());
+
+    const auto problems = partition(0).at("problems").as_array();
+    ASSERT_EQ(problems.size(), 1u);
+    EXPECT_TRUE(std::string(problems[0].as_string()).starts_with("events 1 to 1 in "));
+}
+
 TEST_F(AdminPartitions, do_not_count_what_was_there_before_the_hub_opened) {
     ASSERT_TRUE(world_.create("homes", {.partitions = 1}));
     append(0, 1000);

@@ -27,7 +27,7 @@ TEST_F(AdminTest, refuses_every_route_without_login_and_with_a_bad_one) {
         for (const std::string& bad :
              {std::string("x"), std::string("Bearer x"), std::string("SharedAccessSignature"),
               make_sas("sb://hub/", "root", wrong_key, later), token("root", "sb://hub/", -1s),
-              token("stranger")}) {
+              token("stranger"), token("root", "sb://elsewhere/")}) {
             wanted.token = bad;
             EXPECT_EQ(ask(wanted).status, 401) << bad;
         }
@@ -213,6 +213,30 @@ TEST_F(AdminTest, says_how_it_is_as_the_emulator_does) {
     EXPECT_EQ(unwell.body, "{\"status\":\"unhealthy\",\"message\":\"the disk is full\"}\n");
 }
 
+TEST_F(AdminTest, says_how_far_a_start_is) {
+    ASSERT_TRUE(world_.create("homes", {.partitions = 4}));
+    admin_.reset();
+    ring_.reset();
+    world_.close();
+    world_.background = true;
+    ASSERT_TRUE(world_.open().ok());
+    ring_.emplace(world_.node->loop, world_.node->metadata, rules_,
+                  Keys::load(*world_.disk, hub::test_folder).value(), fixed_);
+    restart({});
+
+    const auto recovering = ask({.path = "/health"});
+    EXPECT_EQ(recovering.status, 503);
+    EXPECT_EQ(recovering.body,
+              "{\"status\":\"recovering\",\"message\":\"0 of 4 partitions are recovered.\","
+              "\"partitions\":4,\"recovered\":0}\n");
+    EXPECT_EQ(as_root("POST", "/api/v1/hubs", R"({"name":"x"})").status, 503);
+
+    world_.hub->start();
+    EXPECT_TRUE(world_.scheduler.run_until([&] { return world_.hub->recovery().done(); },
+                                           std::chrono::hours(1)));
+    EXPECT_EQ(ask({.path = "/health"}).status, 200);
+}
+
 TEST_F(AdminTest, shows_metrics_to_this_host_or_with_a_token_or_when_told_so) {
     world_.registry.counter("evenkeel_test_total", "for this test").add(7);
     for (const std::string peer : {"127.0.0.1", "127.1.2.3", "::1"}) {
@@ -272,7 +296,8 @@ TEST_F(AdminTest, drops_the_answers_it_owes_when_it_goes) {
     request.method = "POST";
     request.path = "/api/v1/hubs";
     request.body = R"({"name":"x"})";
-    request.fields = {{"Content-Type", "application/json"}, {"Authorization", token("root")}};
+    request.fields = {
+        {"Content-Type", "application/json"}, {"Host", "hub"}, {"Authorization", token("root")}};
     admin_->handle(request, [&](http::Response) { answered = true; });
 
     admin_.reset();
@@ -288,6 +313,42 @@ TEST(AdminStatus, is_known_for_every_error) {
     EXPECT_EQ(status_of(ErrorCode::overloaded), 503);
     EXPECT_EQ(status_of(ErrorCode::timed_out), 504);
     EXPECT_EQ(status_of(ErrorCode::corrupt), 500);
+}
+
+TEST_F(AdminTest, leaves_an_audit_line_for_each_change_and_refusal) {
+    testing::internal::CaptureStderr();
+    as_root("POST", "/api/v1/hubs", R"({"name":"homes"})");
+    as_root("PATCH", "/api/v1/hubs/homes", R"({"retention_ms":1000})");
+    as_root("POST", "/api/v1/hubs/homes/groups", R"({"name":"g1"})");
+    as_root("POST", "/api/v1/hubs/homes/purge", "{}");
+    const auto made = as_root("POST", "/api/v1/keys", R"({"name":"k1","rights":["Send"]})");
+    as_root("POST", "/api/v1/keys/k1/rotate", R"({"key":"primary"})");
+    as_root("GET", "/api/v1/keys/k1");
+    as_root("DELETE", "/api/v1/keys/k1");
+    as_root("DELETE", "/api/v1/hubs/homes/groups/g1");
+    ask({.method = "DELETE", .path = "/api/v1/hubs/homes", .token = token("sender")});
+    ask({.method = "DELETE", .path = "/api/v1/hubs/homes"});
+    as_root("DELETE", "/api/v1/hubs/homes");
+    as_root("GET", "/api/v1/hubs");
+    const std::string lines = testing::internal::GetCapturedStderr();
+
+    const std::string who = "audit who=key:root from=10.1.2.3:1234 did=";
+    for (const std::string did :
+         {"create-hub what=homes", "change-hub what=homes", "create-group what=homes/g1",
+          "purge-hub what=homes", "create-key what=k1", "rotate-key what=k1", "show-key what=k1",
+          "remove-key what=k1", "remove-group what=homes/g1", "remove-hub what=homes"}) {
+        EXPECT_NE(lines.find(who + did + " result=ok"), std::string::npos) << did << "\n" << lines;
+    }
+    EXPECT_NE(lines.find("audit who=key:sender from=10.1.2.3:1234 did=remove-hub what=homes "
+                         "result=refused:403"),
+              std::string::npos)
+        << lines;
+    EXPECT_NE(lines.find("audit who=- from=10.1.2.3:1234 did=remove-hub what=homes "
+                         "result=refused:401"),
+              std::string::npos)
+        << lines;
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 12) << "a look leaves none";
+    EXPECT_EQ(lines.find("primary_key"), std::string::npos);
 }
 
 }  // namespace

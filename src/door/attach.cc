@@ -56,9 +56,10 @@ void Peer::on_attach(amqp::Link& link) {
     const bool to_us = link.role() == amqp::Role::receiver;
     const amqp::Terminus& terminus = to_us ? link.peer().target : link.peer().source;
     if (!terminus.present || terminus.address.empty() || terminus.dynamic) {
-        return link.refuse(tracked({std::string(amqp::condition::invalid_field),
-                                    "the link names no address of an event hub"},
-                                   link.peer().name));
+        return refuse(link,
+                      {std::string(amqp::condition::invalid_field),
+                       "the link names no address of an event hub"},
+                      link.peer().name);
     }
     const Address address = parse_address(terminus.address);
     switch (address.kind) {
@@ -72,14 +73,26 @@ void Peer::on_attach(amqp::Link& link) {
             if (!to_us) return attach_outflow(link, address);
             break;
     }
-    link.refuse(tracked({std::string(amqp::condition::not_allowed),
-                         to_us ? "events are not sent to a consumer group"
-                               : "events are read from hub/ConsumerGroups/group/Partitions/n"},
-                        terminus.address));
+    refuse(link,
+           {std::string(amqp::condition::not_allowed),
+            to_us ? "events are not sent to a consumer group"
+                  : "events are read from hub/ConsumerGroups/group/Partitions/n"},
+           terminus.address);
 }
 
 void Peer::attach_node(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
+    if (address.kind == Address::Kind::cbs && link.role() == amqp::Role::receiver) {
+        const auto takes_tokens = [](const amqp::Link* other) {
+            const auto* const requests = dynamic_cast<const Requests*>(other->user.get());
+            return requests && requests->node == Address::Kind::cbs;
+        };
+        if (std::any_of(links_.begin(), links_.end(), takes_tokens)) {
+            return link.refuse(tracked({std::string(amqp::condition::not_allowed),
+                                        "Only one sender to $cbs is allowed on a connection."},
+                                       "$cbs"));
+        }
+    }
     amqp::Attach reply;
     reply.sender_settle = asked.sender_settle;
     reply.receiver_settle = asked.receiver_settle;
@@ -115,7 +128,7 @@ void Peer::attach_ingest(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = path_of(asked.target.address);
     const Entity entity{hub::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { link.refuse(tracked(why, address.hub)); };
+    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
     // Who may not send does not learn what there is.
     if (!may(Right::send, entity)) return refuse(claim_missing("Send", url_of(path)));
     const auto event_hub = context_.hubs.find(address.hub);
@@ -131,15 +144,22 @@ void Peer::attach_ingest(amqp::Link& link, const Address& address) {
     reply.max_message_bytes = asked.max_message_bytes == 0
                                   ? context_.message_bytes_max
                                   : std::min(asked.max_message_bytes, context_.message_bytes_max);
+    // What idempotent producers have sent can be read once the partition is recovered.
+    if (*partition && !context_.hubs.recovery().done()) {
+        const auto known = (*event_hub)->partition(**partition);
+        const auto log = known.ok() ? (*known)->log() : Result<commitlog::Log*>(known.error());
+        if (!log.ok()) return refuse(condition_of(log.error()));
+    }
     const bool idempotent = wants(asked, idempotent_capability);
     if (idempotent && !*partition) {
         return refuse({std::string(amqp::condition::not_allowed),
                        "An idempotent producer sends to one partition: attach to "
                        "hub/Partitions/n."});
     }
-    auto user = std::make_unique<Ingest>(*this, link, address.hub, *partition,
-                                         reply.max_message_bytes, idempotent);
+    auto user = std::make_unique<Ingest>(*this, link, (*event_hub)->record(), *partition,
+                                         reply.max_message_bytes);
     user->need = Need{Right::send, entity};
+    if (!find_place(link, entity, *user)) return;
     const auto alive = user->weak();
     add(link, std::move(user));
     if (!idempotent) return accept_ingest(link, std::move(reply));
@@ -161,11 +181,14 @@ void Peer::accept_producer(amqp::Link& link, std::string_view hub, PartitionId p
     const auto refuse = [&](const amqp::Condition& why) {
         forget(link);
         link.user.reset();
-        link.refuse(tracked(why, link.peer().target.address));
+        this->refuse(link, why, link.peer().target.address);
         flush_soon();
     };
     const auto event_hub = context_.hubs.find(hub);  // it may have gone meanwhile
     if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(hub)));
+    if (!static_cast<Ingest&>(*link.user).is_for(**event_hub)) {
+        return refuse(entity_not_found(url_of(hub)));
+    }
     const ByteView properties = link.peer().properties;
     const ProducerWish wish{amqp::integer_in(properties, producer_id),
                             amqp::integer_in(properties, producer_epoch),
@@ -175,6 +198,7 @@ void Peer::accept_producer(amqp::Link& link, std::string_view hub, PartitionId p
                                                    wish, state)) {
         return refuse(*why);
     }
+    static_cast<Ingest&>(*link.user).serve(state);
     reply.offered_capabilities = {std::string(idempotent_capability)};
     reply.properties = with_producer(properties, state);
     accept_ingest(link, std::move(reply));
@@ -185,7 +209,7 @@ void Peer::attach_outflow(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = path_of(asked.source.address);
     const Entity entity{hub::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { link.refuse(tracked(why, address.hub)); };
+    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
     if (!may(Right::listen, entity)) return refuse(claim_missing("Listen", url_of(path)));
     const auto event_hub = context_.hubs.find(address.hub);
     if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(path)));
@@ -207,14 +231,16 @@ void Peer::attach_outflow(amqp::Link& link, const Address& address) {
     for (const auto key : {"com.microsoft.com:receiver-name", "com.microsoft:receiver-name"}) {
         if (const auto name = amqp::text_in(asked.properties, key)) request.name = printable(*name);
     }
-    const bool metric = wants(asked, metric_capability);
-    auto user = std::make_unique<Outflow>(*this, link, metric);
+    const Outflow::Wishes wishes{wants(asked, metric_capability),
+                                 wants(asked, amqp::damage_capability)};
+    auto user = std::make_unique<Outflow>(*this, link, wishes);
     user->need = Need{Right::listen, entity};
+    if (!find_place(link, entity, *user)) return;
     if (const auto attached = user->attach(**event_hub, address, **partition, *position, request);
         !attached.ok()) {
         const Error& error = attached.error();
         if (error.code == ErrorCode::not_found) return refuse(entity_not_found(url_of(path)));
-        auto why = condition_of(error);
+        auto why = storage_condition(error);
         if (error.code == ErrorCode::overloaded) why.name = amqp::condition::resource_limit;
         return refuse(why);
     }
@@ -225,7 +251,8 @@ void Peer::attach_outflow(amqp::Link& link, const Address& address) {
     reply.target = asked.target;
     reply.max_message_bytes = 0;
     reply.properties = asked.properties;
-    if (metric) reply.offered_capabilities = {std::string(metric_capability)};
+    if (wishes.metric) reply.offered_capabilities.emplace_back(metric_capability);
+    if (wishes.damage) reply.offered_capabilities.emplace_back(amqp::damage_capability);
     add(link, std::move(user));
     link.accept(std::move(reply));
 }

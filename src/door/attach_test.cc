@@ -246,6 +246,10 @@ TEST(IdempotentProducer, gets_a_state_refuses_replays_and_gives_way_to_a_higher_
     EXPECT_EQ(client.sender("eh1", idempotent(std::nullopt))->error.name, "amqp:not-allowed");
 }
 
+// Wants to be told the number of its last event.
+LinkWish asking(std::int64_t id) {
+    return idempotent(id, std::nullopt, std::nullopt);
+}
 std::int64_t told_number(const ClientLinkRef& link) {
     return amqp::integer_in(link->answer.properties, "com.microsoft:producer-sequence-number")
         .value_or(-1);
@@ -274,8 +278,8 @@ TEST(IdempotentProducer, is_known_after_a_restart_of_the_hub) {
     EXPECT_EQ(replay.error->name, "com.microsoft:out-of-order-sequence");
     EXPECT_NE(replay.error->description.find("old sequence"), std::string::npos);
     EXPECT_EQ(client.outcome(link, stamped(7, 0, 4)), "");
-    EXPECT_EQ(told_number(client.sender("eh1/Partitions/0", idempotent(7, 0, 1))), 4)
-        << "it knows less than the hub";
+    EXPECT_EQ(told_number(client.sender("eh1/Partitions/0", idempotent(7, 0, 1))), 1)
+        << "it knows less than the hub, and goes on from what it knows";
 
     const auto stale = client.sender("eh1/Partitions/0", idempotent(8, 3, 91));
     EXPECT_EQ(stale->error.name, "com.microsoft:producer-epoch-stolen");
@@ -287,6 +291,57 @@ TEST(IdempotentProducer, is_known_after_a_restart_of_the_hub) {
     EXPECT_EQ(world.stored("eh1", 0), 6u);
 }
 
+TEST(IdempotentProducer, sends_only_events_of_its_own_id) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0", idempotent(7));
+    ASSERT_TRUE(client.sender("eh1/Partitions/0", idempotent(0))->is_open());
+
+    const auto foreign = client.send(link, stamped(0, 0, 1));
+    EXPECT_EQ(foreign.error->name, "com.microsoft:argument-error");
+    EXPECT_NE(foreign.error->description.find("not that of the link, 7"), std::string::npos);
+    EXPECT_EQ(client.outcome(link, stamped(7, 1, 1)), "com.microsoft:argument-error");
+    EXPECT_EQ(client.outcome(link, stamped(7, 0, 1)), "");
+    EXPECT_EQ(world.stored("eh1", 0), 1u);
+}
+
+class LostAnswer : public testing::TestWithParam<bool> {};
+
+// The event is stored, its acknowledgement does not arrive, and the producer comes again with the
+// last number that it knows of.
+TEST_P(LostAnswer, of_an_idempotent_producer_does_not_store_twice) {
+    const bool restarts = GetParam();
+    DoorFixture world;
+    const Buffer first = a_batch({stamped(7, 0, 1, "a"), stamped(7, 0, 2, "b")});
+    const Buffer second = a_batch({stamped(7, 0, 3, "c"), stamped(7, 0, 4, "d")});
+    {
+        Client& client = world.client();
+        const auto link = client.sender("eh1/Partitions/0", idempotent(7));
+        EXPECT_EQ(client.outcome(link, first, amqp::batch_format), "");
+        client.reads = false;
+        client.start_send(link, second, amqp::batch_format);
+        EXPECT_TRUE(client.wait([&] { return world.stored("eh1", 0) == 4; }));
+        client.socket->close();
+    }
+    if (restarts) world.restart();
+
+    Client& again = world.client();
+    const auto link = again.sender("eh1/Partitions/0", idempotent(7, 0, 2));
+    EXPECT_EQ(told_number(link), 2) << "a higher one would make the repeat look new";
+    EXPECT_EQ(again.outcome(link, second, amqp::batch_format), "") << "it is stored";
+    EXPECT_EQ(world.stored("eh1", 0), 4u);
+
+    EXPECT_EQ(again.outcome(link, first, amqp::batch_format),
+              "com.microsoft:out-of-order-sequence");
+    const Buffer other = a_batch({stamped(7, 0, 3, "x"), stamped(7, 0, 4, "d")});
+    EXPECT_EQ(again.outcome(link, other, amqp::batch_format), "com.microsoft:out-of-order-sequence")
+        << "other events under the numbers of stored ones are not acknowledged";
+    EXPECT_EQ(again.outcome(link, stamped(7, 0, 5)), "");
+    EXPECT_EQ(world.stored("eh1", 0), 5u);
+}
+
+INSTANTIATE_TEST_SUITE_P(WithAndWithoutARestart, LostAnswer, testing::Bool());
+
 // No SDK sends such a batch: the log keeps nothing of an envelope.
 TEST(IdempotentProducer, that_stamps_only_the_envelope_is_forgotten_by_a_restart) {
     DoorFixture world;
@@ -297,12 +352,12 @@ TEST(IdempotentProducer, that_stamps_only_the_envelope_is_forgotten_by_a_restart
         batch.insert(batch.end(), events.begin(), events.end());
         const auto link = client.sender("eh1/Partitions/0", idempotent(7));
         EXPECT_EQ(client.outcome(link, batch, amqp::batch_format), "");
-        EXPECT_EQ(told_number(client.sender("eh1/Partitions/0", idempotent(7))), 2);
+        EXPECT_EQ(told_number(client.sender("eh1/Partitions/0", asking(7))), 2);
     }
 
     world.restart();
 
-    EXPECT_EQ(told_number(world.client().sender("eh1/Partitions/0", idempotent(7))), 0);
+    EXPECT_EQ(told_number(world.client().sender("eh1/Partitions/0", asking(7))), 0);
 }
 
 // A producer whose partition takes a minute to read attaches.
@@ -316,7 +371,7 @@ struct SlowRestart {
         link = start(*client);
     }
     ClientLinkRef start(Client& from) {
-        auto started = from.start_attach(amqp::Role::sender, "eh1/Partitions/0", idempotent(7));
+        auto started = from.start_attach(amqp::Role::sender, "eh1/Partitions/0", asking(7));
         world.scheduler.run_for(1s);
         EXPECT_FALSE(started->attached);
         return started;
@@ -350,7 +405,7 @@ TEST(IdempotentProducer, may_leave_while_the_log_is_read) {
     slow.world.scheduler.run_for(2min);
 
     EXPECT_FALSE(slow.client->closed);
-    EXPECT_EQ(told_number(slow.client->sender("eh1/Partitions/0", idempotent(7))), 1);
+    EXPECT_EQ(told_number(slow.client->sender("eh1/Partitions/0", asking(7))), 1);
 }
 
 TEST(IdempotentProducer, is_refused_when_the_event_hub_goes_while_the_log_is_read) {

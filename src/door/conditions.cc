@@ -37,6 +37,20 @@ amqp::Condition condition_of(const Error& error) {
     return with(amqp::condition::internal_error);
 }
 
+amqp::Condition storage_condition(const Error& error) {
+    amqp::Condition condition = condition_of(error);
+    const bool may_name_files =
+        error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded ||
+        error.code == ErrorCode::corrupt || error.code == ErrorCode::timed_out;
+    if (may_name_files && error.detail.find('/') != std::string::npos) {
+        condition.description = error.code == ErrorCode::overloaded
+                                    ? "The storage of the partition is full. "
+                                    : "The storage of the partition failed. ";
+        condition.description += "The server's log says more.";
+    }
+    return condition;
+}
+
 amqp::Condition entity_not_found(std::string_view address) {
     return {std::string(amqp::condition::not_found),
             fmt::format("The messaging entity '{}' could not be found.", printable(address))};
@@ -61,10 +75,18 @@ amqp::Condition invalid_partition(std::string_view partition, std::string_view h
                         printable(hub), printable(partition))};
 }
 
-amqp::Condition throttled() {
+amqp::Condition throttled(std::string_view who, std::string_view limit) {
     return {std::string(vendor::server_busy),
-            "The request was terminated because the namespace is being throttled. Error code : "
-            "50002. Please wait 4 seconds and try again."};
+            fmt::format("The request was terminated because the {} is being throttled ({}). Error "
+                        "code : 50002. Please wait 4 seconds and try again.",
+                        who, limit)};
+}
+
+amqp::Condition no_place(std::string_view who, std::uint32_t connections_max) {
+    return {std::string(amqp::condition::resource_limit),
+            fmt::format("The {} has its {} connections already; close one, or raise "
+                        "connections_max of its quota.",
+                        who, connections_max)};
 }
 
 std::string tracking(std::string_view entity, WallTime now) {

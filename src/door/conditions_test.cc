@@ -20,16 +20,30 @@ TEST(Condition, of_each_error_makes_clients_do_the_right_thing) {
     EXPECT_EQ(name(ErrorCode::corrupt), "amqp:internal-error");
 }
 
+TEST(Condition, of_the_storage_names_no_file_of_the_server) {
+    const auto text = [](ErrorCode code, const char* detail) {
+        return storage_condition({code, detail}).description;
+    };
+    EXPECT_EQ(text(ErrorCode::unavailable, "write /srv/data/hubs/ab/0/1-0.log: I/O error"),
+              "The storage of the partition failed. The server's log says more.");
+    EXPECT_EQ(text(ErrorCode::corrupt, "open data/hubs/ab: bad header"),
+              "The storage of the partition failed. The server's log says more.");
+    EXPECT_EQ(text(ErrorCode::overloaded, "sync data/hubs/ab: no space left on device"),
+              "The storage of the partition is full. The server's log says more.");
+    EXPECT_EQ(text(ErrorCode::overloaded, "too much is waiting"), "too much is waiting");
+    EXPECT_EQ(storage_condition({ErrorCode::unavailable, "a/b"}).name, "com.microsoft:server-busy");
+}
+
 TEST(Condition, of_a_missing_entity_has_the_words_that_clients_match) {
     EXPECT_EQ(entity_not_found("sb://hub/x").description,
               "The messaging entity 'sb://hub/x' could not be found.");
 }
 
 TEST(Condition, of_throttling_names_the_code_and_the_wait) {
-    EXPECT_EQ(throttled().name, "com.microsoft:server-busy");
-    EXPECT_NE(
-        throttled().description.find("Error code : 50002. Please wait 4 seconds and try again."),
-        std::string::npos);
+    EXPECT_EQ(throttled("namespace", "x").name, "com.microsoft:server-busy");
+    EXPECT_EQ(throttled("key 'app'", "events_per_second = 5").description,
+              "The request was terminated because the key 'app' is being throttled "
+              "(events_per_second = 5). Error code : 50002. Please wait 4 seconds and try again.");
 }
 
 TEST(Printable, keeps_descriptions_short_and_good_utf8) {

@@ -3,12 +3,24 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
+#include "base/memory.h"
 
 namespace evenkeel::door {
 namespace {
 
 constexpr auto tick_interval = std::chrono::seconds(1);
+constexpr auto give_back_interval = std::chrono::seconds(5);
 constexpr auto accept_pause = std::chrono::milliseconds(100);
+
+Refusal reason_of(Crowd::Verdict verdict) {
+    switch (verdict) {
+        case Crowd::Verdict::welcome:
+        case Crowd::Verdict::full: break;
+        case Crowd::Verdict::too_many_strangers: return Refusal::unauthenticated;
+        case Crowd::Verdict::too_many_of_address: return Refusal::address;
+    }
+    return Refusal::connections;
+}
 
 }  // namespace
 
@@ -19,16 +31,22 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
       rules_(std::move(rules)),
       options_(options),
       jwt_(options.jwt),
-      throttle_(options.throttle, loop.clock().now()),
+      quotas_(options.throttle, options.quotas, loop.clock().now()),
       recall_(loop, reads, hubs, producers_),
+      crowd_({.connections_max = options.connections_max,
+              .unauthenticated_max = options.unauthenticated_max,
+              .per_address_max = options.connections_per_address_max}),
+      activity_(options.metrics ? *options.metrics : unseen_, loop.clock()),
       context_{loop,
                reads,
                hubs,
                rules_,
                jwt_,
-               throttle_,
+               quotas_,
                producers_,
                recall_,
+               crowd_,
+               activity_,
                options.times,
                options.message_bytes_max,
                options.accept_any_token} {}
@@ -52,8 +70,10 @@ void Door::serve(std::unique_ptr<io::Listener> listener) {
     accept(*listeners_.back());
 }
 
-void Door::set_throttle(const ThrottleOptions& options) {
-    throttle_.change(options, loop_.clock().now());
+void Door::set_quotas(const ThrottleOptions& whole, const std::vector<QuotaOptions>& quotas) {
+    loop_.check_here();
+    quotas_.change(whole, quotas, loop_.clock().now());
+    for (auto& [id, peer] : peers_) peer->count_again();
 }
 
 void Door::accept(io::Listener& listener) {
@@ -73,32 +93,78 @@ void Door::accept(io::Listener& listener) {
 
 void Door::adopt(std::unique_ptr<io::Socket> socket) {
     loop_.check_here();
-    if (stopping_ || peers_.size() >= std::size_t{options_.connections_max} + refused_max) {
-        return;  // closed by its destruction
-    }
+    if (stopping_) return;  // closed by its destruction
     const std::uint64_t id = ++last_peer_;
-    const bool refused = peers_.size() >= options_.connections_max;
+    const auto admission = crowd_.admit(id, socket->peer().host, loop_.clock().now());
+    const bool refused = admission.verdict != Crowd::Verdict::welcome;
+    const Visitor visitor{socket->peer()};
+    if (refused) {
+        activity_.refused(reason_of(admission.verdict), visitor, "connection",
+                          refusal_of(admission.verdict).description);
+        if (leaving_count() >= refused_max) return;
+    }
+    if (admission.displaced) displace(*admission.displaced);
     auto& peer = peers_[id];
-    peer = std::make_unique<Peer>(context_, std::move(socket),
+    peer = std::make_unique<Peer>(context_, id, std::move(socket),
                                   [this, id, alive = std::weak_ptr<Door>(alive_)] {
                                       if (alive.expired()) return;
+                                      crowd_.leave(id);
                                       peers_.erase(id);
                                       finish_stop_if_empty();
                                   });
-    if (refused) {
-        peer->refuse({std::string(amqp::condition::resource_limit),
-                      fmt::format("The namespace has its {} connections already; close one, or "
-                                  "raise connections_max.",
-                                  options_.connections_max)});
-    }
+    if (refused) peer->refuse(refusal_of(admission.verdict));
+    activity_.connected();
     peer->start();
     if (!timer_) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
+}
+
+void Door::displace(Crowd::Id id) {
+    const auto found = peers_.find(id);
+    if (found == peers_.end()) return;
+    activity_.refused(Refusal::unauthenticated, found->second->visitor(), "connection",
+                      "gave its place to another one");
+    if (leaving_count() > refused_max) return found->second->cut();
+    found->second->close({std::string(amqp::condition::resource_limit),
+                          "The connection gave its place to another one, because it had not logged "
+                          "in; send a token to $cbs at once after open."});
+}
+
+amqp::Condition Door::refusal_of(Crowd::Verdict verdict) const {
+    std::string why;
+    switch (verdict) {
+        case Crowd::Verdict::welcome: break;
+        case Crowd::Verdict::full:
+            why = fmt::format(
+                "The namespace has its {} connections already; close one, or raise "
+                "connections_max.",
+                options_.connections_max);
+            break;
+        case Crowd::Verdict::too_many_strangers:
+            why = fmt::format(
+                "{} connections that have not logged in are there already; try again, or raise "
+                "unauthenticated_max.",
+                crowd_.options().unauthenticated_max);
+            break;
+        case Crowd::Verdict::too_many_of_address:
+            why = fmt::format(
+                "There are {} connections from this address already; close one, or raise "
+                "connections_per_address_max.",
+                crowd_.options().per_address_max);
+            break;
+    }
+    return {std::string(amqp::condition::resource_limit), std::move(why)};
 }
 
 void Door::tick() {
     timer_.reset();
     const Instant now = loop_.clock().now();
-    for (auto& [id, peer] : peers_) peer->tick(now);
+    for (auto& [id, peer] : peers_) let_go_ = peer->tick(now) || let_go_;
+    activity_.tick();
+    if (let_go_ && now - given_back_at_ >= give_back_interval) {
+        let_go_ = false;
+        given_back_at_ = now;
+        context_.reads.post([] { release_freed_memory(); });
+    }
     // With nobody there, there is nothing to look after.
     if (!peers_.empty()) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
 }

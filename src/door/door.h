@@ -6,6 +6,8 @@
 #include <memory>
 
 #include "door/access.h"
+#include "door/activity.h"
+#include "door/crowd.h"
 #include "door/peer.h"
 #include "io/socket.h"
 
@@ -13,11 +15,15 @@ namespace evenkeel::door {
 
 struct DoorOptions {
     std::uint32_t connections_max = 10'000;
+    std::uint32_t unauthenticated_max = 0;          // of them; 0: half
+    std::uint32_t connections_per_address_max = 0;  // 0: as many as there may be
     bool accept_any_token = false;
     std::uint64_t message_bytes_max = 1 << 20;
-    ThrottleOptions throttle = {};
+    ThrottleOptions throttle = {};                // of the namespace
+    std::vector<QuotaOptions> quotas = {};        // of event hubs and keys
     std::shared_ptr<const JwtVerifier> jwt = {};  // none: tokens of type jwt are refused
     PeerTimes times = {};
+    Metrics* metrics = nullptr;  // outlives the door; none: nobody looks
 };
 
 class Door {
@@ -43,13 +49,19 @@ public:
     AccessRules& rules() { return rules_; }
     // For tokens from now on; those that were taken hold until they expire.
     void set_jwt(std::shared_ptr<const JwtVerifier> jwt) { jwt_ = std::move(jwt); }
-    void set_throttle(const ThrottleOptions& options);
+    Activity& activity() { return activity_; }
+    // Other limits from now on, also for those who are there.
+    void set_quotas(const ThrottleOptions& whole, const std::vector<QuotaOptions>& quotas);
 
 private:
-    // More than allowed are told so, as long as they are not too many themselves.
+    // Who is refused or displaced is told so, as long as they are not too many themselves.
     static constexpr std::uint32_t refused_max = 100;
 
     void accept(io::Listener& listener);
+    void displace(Crowd::Id id);
+    amqp::Condition refusal_of(Crowd::Verdict verdict) const;
+    // Connected, and on their way out.
+    std::size_t leaving_count() const { return peers_.size() - crowd_.size(); }
     void tick();
     void finish_stop_if_empty();
 
@@ -58,15 +70,20 @@ private:
     AccessRules rules_;
     const DoorOptions options_;
     std::shared_ptr<const JwtVerifier> jwt_;
-    Throttle throttle_;
+    Quotas quotas_;
     Producers producers_;
     Recall recall_;
+    Crowd crowd_;
+    Metrics unseen_;
+    Activity activity_;
     const PeerContext context_;
     std::vector<std::unique_ptr<io::Listener>> listeners_;
     std::map<std::uint64_t, std::unique_ptr<Peer>> peers_;
     std::uint64_t last_peer_ = 0;
     std::optional<io::TimerId> timer_;
     std::optional<io::TimerId> stop_timer_;
+    bool let_go_ = false;  // of memory that slow clients held, since it was given to the system
+    Instant given_back_at_{};
     bool stopping_ = false;
     Task stopped_;
     // Ours as long as the door is there; tasks that come back look at it first.

@@ -272,6 +272,16 @@ public:
                 std::string(amqp::text_in(properties, "status-description").value_or("")),
                 std::string(amqp::text_in(properties, "error-condition").value_or("")), message};
     }
+    // Without waiting for the answer, which may be a close.
+    void start_token(std::string_view token, std::string_view audience) {
+        ClientLinkRef& to = nodes_["$cbs"].first;
+        if (!to || to->detached) to = sender("$cbs");
+        start_send(to, request_message(a_map({{"operation", a_string("put-token")},
+                                              {"type", a_string("servicebus.windows.net:sastoken")},
+                                              {"name", a_string(audience)}},
+                                             false),
+                                       token));
+    }
     Reply put_token(std::string_view token, std::string_view audience,
                     std::string_view type = "servicebus.windows.net:sastoken") {
         return request("$cbs",
@@ -396,8 +406,9 @@ private:
 
 class DoorFixture {
 public:
-    explicit DoorFixture(DoorOptions options = {}, std::vector<Rule> rules = {})
-        : options_(std::move(options)), rules_(std::move(rules)) {
+    explicit DoorFixture(DoorOptions options = {}, std::vector<Rule> rules = {},
+                         std::uint64_t seed = test::test_seed())
+        : scheduler(seed), options_(std::move(options)), rules_(std::move(rules)) {
         rules_.push_back({"root", "", root_key, {}, {true, true, true}});
         start();
         create("eh1", 4);
@@ -456,7 +467,7 @@ public:
         return static_cast<std::size_t>((*log)->properties().last_sequence.value + 1);
     }
 
-    io::sim::Scheduler scheduler{test::test_seed()};
+    io::sim::Scheduler scheduler;
     io::sim::SimLoop loop{scheduler, "hub"};
     io::sim::SimLoop client_loop{scheduler, "client"};
     io::sim::SimExecutor disk_0{scheduler, "disk/0"};

@@ -37,19 +37,16 @@ std::string_view text_of(ByteView value) {
     return amqp::Decoder(value).text().value_or(std::string_view());
 }
 
-// Calls `visit(key, value)`, both encoded, for each pair. False if it is not a map of whole pairs
-// with nothing behind them: what is not could not be spliced into the hub's own.
+// Calls `visit(key, value)`, both encoded, for each pair of a map.
 template <typename Visit>
-bool for_each_annotation(ByteView map, Visit visit) {
+void for_each_annotation(ByteView map, Visit visit) {
     amqp::Decoder decoder(map);
     auto pairs = decoder.map();
-    if (!pairs || pairs->remaining() % 2 != 0) return false;
-    while (pairs->remaining() > 0 && !pairs->failed()) {
+    while (pairs && pairs->remaining() > 0 && !pairs->failed()) {
         const ByteView key = pairs->value();
         const ByteView value = pairs->value();
         if (!pairs->failed()) visit(key, value);
     }
-    return !pairs->failed() && pairs->rest().empty();
 }
 
 // The three annotations of a ProducerStamp, as they are met.
@@ -74,25 +71,6 @@ private:
     ProducerStamp stamp_;
     int found_ = 0;
 };
-
-// What clients cannot take apart is not stored for them.
-bool is_kind(const amqp::Section& section) {
-    const auto first = std::to_integer<std::uint8_t>(section.value[0]);
-    namespace code = amqp::code;
-    if (first == code::null) return true;  // an SDK writes an empty body as a data section of null
-    switch (section.kind) {
-        case descriptor::header:
-        case descriptor::properties:
-        case descriptor::sequence:
-            return first == code::list0 || first == code::list8 || first == code::list32;
-        case descriptor::delivery_annotations:
-        case descriptor::message_annotations:
-        case descriptor::application_properties:
-        case descriptor::footer: return first == code::map8 || first == code::map32;
-        case descriptor::data: return first == code::binary8 || first == code::binary32;
-        default: return true;
-    }
-}
 
 // The pairs of an encoded map, without its framing.
 struct Pairs {
@@ -241,6 +219,7 @@ std::optional<ProducerStamp> stamp_of(ByteView stored_body) {
 Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     key_.clear();
     stamp_.reset();
+    grammar_ = {};
     events_.clear();
     changed_.clear();
     if (message_format == amqp::batch_format) {
@@ -251,12 +230,12 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
                 continue;
             }
             EK_TRY_ASSIGN(const auto section, amqp::next_section(rest));
+            EK_TRY(check(section));
             if (section.kind == descriptor::message_annotations) {
-                bool ignored = false;
-                EK_TRY(take_annotations(section.value, ignored));
+                take_annotations(section.value);
             } else if (section.kind == descriptor::data) {
                 const auto inner = amqp::Decoder(section.value).binary();
-                if (!inner) return malformed("a data section is not binary");
+                if (!inner) return malformed("a data section of a batch has no event");
                 EK_TRY(add(*inner));
             }
         }
@@ -267,17 +246,22 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     return {};
 }
 
-Result<> Incoming::take_annotations(ByteView annotations, bool& ours) {
+Result<> Incoming::check(const amqp::Section& section) {
+    if (const auto fault = grammar_.fault_of(section); !fault.empty()) return malformed(fault);
+    return {};
+}
+
+bool Incoming::take_annotations(ByteView annotations) {
+    bool ours = false;
     StampParts stamp;
-    const bool good = for_each_annotation(annotations, [&](ByteView key, ByteView value) {
+    for_each_annotation(annotations, [&](ByteView key, ByteView value) {
         const std::string_view name = text_of(key);
         ours = ours || is_ours(name);
         if (name == key_name && key_.empty()) key_ = text_of(value);
         stamp.take(name, value);
     });
-    if (!good) return malformed("annotations are not a good map");
     if (!stamp_) stamp_ = stamp.whole();
-    return {};
+    return ours;
 }
 
 // Looks at the sections of an event once; only an unusual one is copied.
@@ -298,20 +282,15 @@ Result<> Incoming::add(ByteView message) {
             section.kind == descriptor::data || section.kind == descriptor::sequence;
         if ((seen & bit) != 0 && !repeats) return malformed("a section comes twice");
         seen |= bit;
-        if (!is_kind(section)) return malformed("a section is not of its type");
+        EK_TRY(check(section));
         if (section.kind == descriptor::header && section.whole.data() == kept.data()) {
             kept = rest;  // dropped, as the service does
             continue;
         }
         const bool compact = section.whole.size() > 3 && section.whole[0] == std::byte{0} &&
                              section.whole[1] == std::byte{amqp::code::small_ulong};
-        bool ours = false;
-        if (section.kind == descriptor::message_annotations) {
-            EK_TRY(take_annotations(section.value, ours));
-        } else if (section.kind == descriptor::delivery_annotations) {
-            const bool good = for_each_annotation(section.value, [](ByteView, ByteView) {});
-            if (!good) return malformed("annotations are not a good map");
-        }
+        const bool ours =
+            section.kind == descriptor::message_annotations && take_annotations(section.value);
         usual =
             usual && !ours && compact && section.kind >= last && section.kind != descriptor::header;
         last = section.kind;

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "amqp/codec.h"
+#include "amqp/grammar.h"
 #include "base/result.h"
 #include "hub/partition.h"
 
@@ -31,7 +32,7 @@ std::optional<ProducerStamp> stamp_of(ByteView stored_body);
 // A message that came in, as events. Views point into the message and into this object.
 class Incoming {
 public:
-    // `corrupt` if it is malformed: then nothing of it is stored.
+    // `corrupt` if it is malformed (amqp/grammar.h): then nothing of it is stored.
     Result<> decode(ByteView message, std::uint32_t message_format);
 
     const std::string& key() const { return key_; }
@@ -43,9 +44,11 @@ public:
 private:
     Result<> add(ByteView message);
     Result<> add_changed(ByteView message);
-    // Looks at annotations; `ours` becomes true if some of them are the hub's own to give.
-    Result<> take_annotations(ByteView annotations, bool& ours);
+    Result<> check(const amqp::Section& section);
+    // Looks at annotations; true if some of them are the hub's own to give.
+    bool take_annotations(ByteView annotations);
 
+    amqp::Grammar grammar_;
     std::string key_;
     std::optional<ProducerStamp> stamp_;
     std::vector<commitlog::NewEvent> events_;

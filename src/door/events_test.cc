@@ -164,6 +164,63 @@ TEST(Event, that_is_malformed_is_refused_whole) {
     }
 }
 
+// Each stopped an official reader that met it.
+std::vector<Buffer> poison() {
+    const auto raw = [](std::string_view bytes) { return bytes_of(as_bytes(bytes)); };
+    using namespace std::string_view_literals;
+    std::vector<Buffer> all;
+    for (const auto value :
+         {"\xc1\x04\x01\xa1\1k"sv,                                  // a name without a value
+          "\xc1\x08\x02\xa1\1k\xc0\2\x09\x41"sv,                    // a list of more than it has
+          "\xc1\x07\x02\xa1\1k\xa1\1\xff"sv,                        // text that is not UTF-8
+          "\xc1\x06\x02\xa1\1\xff\x41\x41"sv,                       // a name that is not
+          "\xc1\x0e\x02\xa1\1k\xf0\0\0\0\5\xff\xff\xff\xff\x40"sv,  // four billion nulls
+          "\xc1\x05\x02\xa1\1k\x46"sv}) {                           // a type that there is not
+        all.push_back(section(kind::application_properties, raw(value)));
+    }
+    all.push_back(section(kind::properties, raw("\xc0\5\1\xa1\2\xc3\x28"sv)));
+    all.push_back(section(kind::message_annotations, raw("\xc1\7\2\xa3\1k\xa1\1\xff"sv)));
+    all.push_back(section(kind::delivery_annotations, raw("\xc1\7\2\xa3\1k\xa1\1\xff"sv)));
+    all.push_back(section(kind::footer, raw("\xc1\4\1\xa3\1k"sv)));
+    all.push_back(section(kind::value, raw("\xa1\1\xff"sv)));
+    all.push_back(section(kind::sequence, raw("\xc0\2\x05\x41"sv)));
+    return all;
+}
+
+TEST(Event, that_a_reader_cannot_decode_is_refused) {
+    for (const Buffer& bad : poison()) {
+        Incoming incoming;
+
+        EXPECT_FALSE(incoming.decode(joined({bad, a_data("x")}), 0).ok())
+            << testing::PrintToString(bad);
+        EXPECT_FALSE(
+            incoming
+                .decode(a_batch({a_data("good"), joined({bad, a_data("x")})}), amqp::batch_format)
+                .ok())
+            << testing::PrintToString(bad);
+    }
+}
+
+TEST(Event, that_a_reader_cannot_decode_is_answered_by_decode_error) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    for (const Buffer& bad : poison()) {
+        EXPECT_EQ(client.outcome(link, joined({bad, a_data("x")})), "amqp:decode-error");
+        EXPECT_EQ(client.outcome(link, a_batch({a_data("good"), bad}), amqp::batch_format),
+                  "amqp:decode-error");
+    }
+
+    EXPECT_EQ(world.stored("eh1", 0), 0u);
+    EXPECT_EQ(client.outcome(link, a_data("good")), "") << "the link goes on";
+}
+
+TEST(Batch, whose_key_is_not_text_is_refused) {
+    Incoming incoming;
+
+    EXPECT_FALSE(incoming.decode(a_batch({a_data("x")}, "k\xff"), amqp::batch_format).ok());
+}
+
 TEST(Batch, is_one_event_for_each_data_section_in_order) {
     const Buffer batch = a_batch({a_data("1"), a_data("2"), a_data("3")}, "key");
     Incoming incoming;

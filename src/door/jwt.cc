@@ -340,7 +340,9 @@ Result<Claim> JwtVerifier::check_claims(std::string_view text, WallTime now) con
             return refused("InvalidToken: The token is not valid yet.");
         }
     }
-    return Claim{"", rights_in(*claims, options_.default_rights), end};
+    Claim claim{"", rights_in(*claims, options_.default_rights), end};
+    claim.subject = text_in(*claims, "sub");
+    return claim;
 }
 
 }  // namespace evenkeel::door

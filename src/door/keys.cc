@@ -1,13 +1,12 @@
 #include "door/keys.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 #include <openssl/evp.h>
 
-#include "base/crc32c.h"
+#include "base/format_version.h"
 #include "base/random.h"
 #include "hub/names.h"
 
@@ -16,7 +15,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view header_word = "evenkeel keys 1 ";
 constexpr std::uint64_t keys_bytes_max = std::uint64_t{16} << 20;
 constexpr std::size_t name_bytes_max = 256;
 constexpr std::size_t key_bytes_max = 256;
@@ -116,27 +114,12 @@ std::string encode_keys(std::uint64_t generation, const std::vector<Rule>& rules
     }
     const std::string body =
         json::serialize(json::object{{"generation", generation}, {"rules", std::move(list)}});
-    return fmt::format("{}{:08x} {}\n{}\n", header_word, crc32c(as_bytes(body)), body.size(), body);
+    return format::framed("keys", format::keys, body);
 }
 
 Result<DecodedKeys> decode_keys(std::string_view text) {
-    if (!text.starts_with(header_word)) return damaged("its first line is not one");
-    const auto line_end = text.find('\n');
-    if (line_end == std::string_view::npos) return damaged("it ends within its first line");
-    std::uint32_t crc = 0;
-    std::size_t bytes = 0;
-    const char* const end = text.data() + line_end;
-    const auto first = std::from_chars(text.data() + header_word.size(), end, crc, 16);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ') {
-        return damaged("its checksum is not a number");
-    }
-    const auto second = std::from_chars(first.ptr + 1, end, bytes);
-    if (second.ec != std::errc() || second.ptr != end) return damaged("its size is not a number");
-    if (text.size() - line_end < 2 || bytes != text.size() - line_end - 2 || text.back() != '\n') {
-        return damaged("its size is wrong");
-    }
-    const std::string_view body = text.substr(line_end + 1, bytes);
-    if (crc32c(as_bytes(body)) != crc) return damaged("its checksum is wrong");
+    EK_TRY_ASSIGN(const std::string_view body,
+                  format::unframed(text, "keys", format::keys, "keys file"));
     boost::system::error_code error;
     const json::value value = json::parse(json::string_view(body.data(), body.size()), error);
     if (error || !value.is_object()) return damaged("it is not a JSON object");
@@ -163,6 +146,9 @@ Result<Keys> Keys::load(io::FileSystem& files, std::string directory) {
         if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) continue;
         if (!bytes.ok()) return bytes.error();
         auto decoded = decode_keys(as_text(*bytes));
+        if (!decoded.ok() && decoded.error().code == ErrorCode::unsupported) {
+            return Error{ErrorCode::unsupported, path + ": " + decoded.error().detail};
+        }
         if (!decoded.ok()) {
             reasons +=
                 fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", path, decoded.error().detail);

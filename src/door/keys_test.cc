@@ -1,7 +1,10 @@
 #include "door/keys.h"
 
+#include <fstream>
+
 #include <gtest/gtest.h>
 
+#include "base/format_version.h"
 #include "io/sim/disk.h"
 
 namespace evenkeel::door {
@@ -100,6 +103,28 @@ TEST(KeysFile, that_is_damaged_leaves_the_other_and_two_are_an_error) {
     damage(keys_copy_name);
 
     EXPECT_EQ(Keys::load(folder.disk, "data").error().code, ErrorCode::corrupt);
+}
+
+TEST(KeysFile, of_version_1_is_read) {
+    std::ifstream file(EK_TEST_DATA "/keys_v1");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+
+    const auto keys = decode_keys(text);
+
+    ASSERT_TRUE(keys.ok()) << keys.error().detail;
+    ASSERT_EQ(keys->rules.size(), 1u);
+    EXPECT_EQ(keys->rules[0].primary.reveal(), "cHJpbWFyeQ");
+    EXPECT_EQ(encode_keys(keys->generation, keys->rules), text);
+}
+
+TEST(KeysFile, of_a_newer_version_is_refused_also_beside_an_older_copy) {
+    Folder folder;
+    Keys keys = folder.load();
+    EXPECT_TRUE(keys.create({.name = "a", .rights = {.send = true}}).ok());
+    const std::string newer = format::framed("keys", 2, "{}");
+    EXPECT_TRUE(io::replace_file(folder.disk, "data/keys.copy", as_bytes(newer)).ok());
+
+    EXPECT_EQ(Keys::load(folder.disk, "data").error().code, ErrorCode::unsupported);
 }
 
 TEST(KeysFile, with_one_bit_changed_anywhere_is_not_good) {

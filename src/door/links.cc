@@ -1,8 +1,11 @@
 #include "door/links.h"
 
+#include <utility>
+
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "base/log.h"
 #include "door/conditions.h"
 #include "hub/names.h"
 
@@ -12,10 +15,17 @@ namespace {
 constexpr std::size_t reply_bytes_max = std::size_t{1} << 20;
 constexpr std::uint64_t record_overhead = 64;
 
+// Without the name of the file, which is the server's. client/failure.cc reads it.
+std::string range_text(const commitlog::Damage& damage) {
+    return fmt::format("events {} to {} are damaged (stream positions {} to {})", damage.from.value,
+                       damage.to.value - 1, damage.begin.value, damage.end.value);
+}
+
 // Events of an idempotent producer that are on their way to disk.
 struct Numbered {
     ProducerPlace place;
     ProducerStamp stamp;
+    BatchContent content;
 };
 
 }  // namespace
@@ -31,8 +41,8 @@ void Requests::on_delivery(const amqp::Delivery& delivery) {
                           {std::string(amqp::condition::decode_error),
                            request.ok() ? "the request is too large" : request.error().detail});
     }
-    node_ == Address::Kind::cbs ? peer_.handle_cbs(link_, *request)
-                                : peer_.handle_management(link_, *request);
+    node == Address::Kind::cbs ? peer_.handle_cbs(link_, *request)
+                               : peer_.handle_management(link_, *request);
 }
 
 Replies::~Replies() {
@@ -64,14 +74,15 @@ void Replies::push(amqp::Buffer message) {
     }
 }
 
-Ingest::Ingest(Peer& peer, amqp::Link& link, std::string hub, std::optional<PartitionId> partition,
-               std::uint64_t message_bytes_max, bool idempotent)
+Ingest::Ingest(Peer& peer, amqp::Link& link, const hub::EventHubRecord& hub,
+               std::optional<PartitionId> partition, std::uint64_t message_bytes_max)
     : peer_(peer),
       link_(link),
-      hub_(std::move(hub)),
+      hub_(hub.name),
+      incarnation_(hub.incarnation),
       partition_(partition),
       message_bytes_max_(message_bytes_max),
-      idempotent_(idempotent) {
+      traffic_(peer.context_.activity.hub(hub::folded(hub_))) {
     used = peer.context_.loop.clock().now();
 }
 
@@ -100,6 +111,9 @@ void Ingest::take(const amqp::Delivery& delivery) {
     if (!event_hub.ok()) {
         return reject(delivery, hub_missing(event_hub.error(), peer_.url_of(hub_)));
     }
+    if (!is_for(**event_hub)) {  // the one that the client attached to is gone
+        return peer_.drop(link_, peer_.tracked(entity_not_found(peer_.url_of(hub_)), hub_));
+    }
     // A key on a link to a partition is kept with the event, but does not route it.
     if (const auto key = hub::check_partition_key(incoming.key()); !key.ok()) {
         return reject(delivery, condition_of(key.error()));
@@ -107,26 +121,44 @@ void Ingest::take(const amqp::Delivery& delivery) {
     const auto partition =
         (*event_hub)->route(partition_, partition_ ? std::string_view() : incoming.key());
     if (!partition.ok()) return reject(delivery, condition_of(partition.error()));
-    if (!peer_.context_.throttle.take(incoming.events().size(), delivery.bytes.size(), *used)) {
-        return reject(delivery, throttled());
+    if (const auto excess =
+            door::take(quotas(), incoming.events().size(), delivery.bytes.size(), *used)) {
+        const QuotaOptions& of = excess->quota->options();
+        const Refusal reason = !of.key.empty()   ? Refusal::key_rate
+                               : !of.hub.empty() ? Refusal::hub_rate
+                                                 : Refusal::throttled;
+        const auto why = throttled(excess->quota->name(), excess->limit);
+        peer_.context_.activity.refused(reason, peer_.visitor_, hub_, why.description);
+        return reject(delivery, why);
     }
     append(**event_hub, *partition, delivery);
+}
+
+std::span<const QuotaRef> Ingest::quotas() {
+    const Quotas& all = peer_.context_.quotas;
+    const std::pair version{peer_.claims_version_, all.generation()};
+    if (quotas_of_ != version) {
+        quotas_of_ = version;
+        quotas_ = all.of(need ? peer_.key_of(*need) : std::string_view(), hub::folded(hub_));
+    }
+    return quotas_;
 }
 
 void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
                     const amqp::Delivery& delivery) {
     const Incoming& incoming = peer_.incoming_;
     std::unique_ptr<Numbered> numbered;
-    if (idempotent_) {
-        if (!incoming.stamp()) {
-            return reject(delivery, {std::string(vendor::argument_error),
-                                     "An event of an idempotent producer lacks its producer id, "
-                                     "epoch and sequence number."});
+    if (producer_) {
+        if (const auto why = check_stamp()) return reject(delivery, *why);
+        numbered = std::make_unique<Numbered>(Numbered{{event_hub.record().incarnation, partition},
+                                                       *incoming.stamp(),
+                                                       content_of(incoming.events())});
+        Producers& producers = peer_.context_.producers;
+        if (producers.is_repeat(numbered->place, numbered->stamp, numbered->content)) {
+            return accept(delivery);
         }
-        numbered = std::make_unique<Numbered>(
-            Numbered{{event_hub.record().incarnation, partition}, *incoming.stamp()});
-        if (const auto why = peer_.context_.producers.admit(numbered->place, numbered->stamp,
-                                                            incoming.events().size())) {
+        if (const auto why =
+                producers.admit(numbered->place, numbered->stamp, incoming.events().size())) {
             return reject(delivery, *why);
         }
     }
@@ -138,15 +170,23 @@ void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
         partition, incoming.events(),
         [self = std::weak_ptr<Ingest>(alive_), owner = std::weak_ptr<Peer>(peer_.alive_),
          numbered = std::move(numbered), producers = peer_.context_.producers.weak(),
-         count = incoming.events().size(), bytes, id = delivery.id,
-         settled = delivery.settled](const Result<commitlog::Appended>& appended) {
+         count = incoming.events().size(), bytes, id = delivery.id, settled = delivery.settled,
+         traffic = traffic_, size = delivery.bytes.size(),
+         began = *used](const Result<commitlog::Appended>& appended) {
             // Also if the client has gone: it may come back, and ask.
             if (const auto known = numbered ? producers.lock() : nullptr) {
-                appended.ok() ? known->stored(numbered->place, numbered->stamp, count)
+                appended.ok() ? known->stored(numbered->place, numbered->stamp, numbered->content)
                               : known->take_back(numbered->place, numbered->stamp);
+            }
+            if (appended.ok()) {
+                traffic->events_in += count;
+                traffic->bytes_in += size;
             }
             const auto peer = owner.lock();
             if (!peer) return;
+            if (appended.ok()) {
+                peer->context_.activity.stored(peer->context_.loop.clock().now() - began);
+            }
             if (const auto ingest = self.lock(); ingest && !settled) {
                 ingest->finish(id, appended);
             }
@@ -154,11 +194,33 @@ void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
         });
 }
 
+std::optional<amqp::Condition> Ingest::check_stamp() const {
+    const auto& stamp = peer_.incoming_.stamp();
+    if (!stamp) {
+        return amqp::Condition{std::string(vendor::argument_error),
+                               "An event of an idempotent producer lacks its producer id, epoch "
+                               "and sequence number."};
+    }
+    if (stamp->id != producer_->id) {
+        return amqp::Condition{
+            std::string(vendor::argument_error),
+            fmt::format("The producer id {} of the event is not that of the link, {}.", stamp->id,
+                        producer_->id)};
+    }
+    if (stamp->epoch > producer_->epoch) {
+        return amqp::Condition{
+            std::string(vendor::argument_error),
+            fmt::format("The producer epoch {} of the event is not that of the link, {}.",
+                        stamp->epoch, producer_->epoch)};
+    }
+    return std::nullopt;
+}
+
 void Ingest::finish(std::uint32_t delivery, const Result<commitlog::Appended>& appended) {
     amqp::DeliveryState state{amqp::DeliveryState::Kind::accepted, std::nullopt};
     if (!appended.ok()) {
         state = {amqp::DeliveryState::Kind::rejected,
-                 peer_.tracked(condition_of(appended.error()), hub_)};
+                 peer_.tracked(storage_condition(appended.error()), hub_)};
     }
     link_.settle(delivery, state);
 }
@@ -178,10 +240,11 @@ Outflow::~Outflow() = default;
 Result<> Outflow::attach(hub::EventHub& event_hub, const Address& address, PartitionId partition,
                          const Position& position, const hub::ReaderRequest& request) {
     entity_ = address.hub;
+    traffic_ = peer_.context_.activity.hub(hub::folded(address.hub));
     EK_TRY_ASSIGN(partition_, event_hub.partition(partition));
     EK_TRY_ASSIGN(reader_, event_hub.attach(address.group, partition, position, request,
                                             [this](const Error& why) {
-                                                auto condition = condition_of(why);
+                                                auto condition = storage_condition(why);
                                                 if (why.code == ErrorCode::not_found) {
                                                     condition = entity_not_found(entity_);
                                                 }
@@ -205,7 +268,7 @@ void Outflow::give_back_credit() {
 void Outflow::pump() {
     if (at_end_ || !reader_) return;
     std::optional<RuntimeMetric> metric;
-    if (wants_metric_) {
+    if (wishes_.metric) {
         if (const auto log = partition_->log(); log.ok()) {
             const auto now = (*log)->properties();
             metric = RuntimeMetric{now.last_sequence, now.last_offset, now.last_enqueued,
@@ -213,45 +276,62 @@ void Outflow::pump() {
         }
     }
     UsualPrefix usual(amqp::Link::head_bytes);
-    while (link_.can_send()) {
+    while (can_send()) {
         if (!peer_.has_room()) {
             peer_.wait_for_room(link_);
             break;
         }
         if (left_.empty() && !fill()) break;
+        if (half_sent_ && (*left_.begin()).sequence != half_sent_->sequence) {
+            return end({std::string(amqp::condition::detach_forced),
+                        fmt::format("Event {} was removed while it was being sent.",
+                                    half_sent_->sequence.value)});
+        }
         std::size_t sent = 0;
         std::int64_t events = 0;
         for (const commitlog::Record& record : left_) {
-            if (!link_.can_send() || !peer_.has_room()) break;
-            if (!metric && UsualPrefix::suits(record)) {
+            if (!can_send() || !peer_.has_room()) break;
+            const bool whole = !half_sent_ && record.body.size() <= whole_bytes_max;
+            if (whole && !metric && UsualPrefix::suits(record)) {
                 link_.send_behind_head(usual.encode(record), record.body);
-            } else {
+            } else if (whole) {
                 send(record, metric);
+            } else if (!send_part(record, metric)) {
+                break;
             }
             sent += commitlog::stored_bytes(record);
             ++events;
         }
         reader_->count_sent(events);
+        traffic_->events_out += static_cast<std::uint64_t>(events);
+        traffic_->bytes_out += sent;
         left_ = left_.without_first(sent);
+        if (left_.empty()) left_ = {};  // lets go of the bytes, which may be a large event's
     }
     give_back_credit();
     peer_.flush_soon();
 }
 
+amqp::Condition Outflow::read_failed(const Error& error) const {
+    trace(TraceLevel::warning, "events could not be read for a client",
+          {{"event_hub", entity_}, {"cause", error.detail}});
+    return storage_condition(error);
+}
+
 bool Outflow::fill() {
     while (true) {
-        if (damage_) {
+        // The log has reported it to operators. Clients that do not know of it just go on behind
+        // it: they would come back to the same place for ever.
+        if (const auto damage = std::exchange(damage_, std::nullopt); damage && wishes_.damage) {
             // Told once, on this link; a client that comes back starts behind what it last got.
-            Error why{ErrorCode::corrupt, commitlog::to_string(*damage_)};
-            damage_.reset();
-            end(condition_of(why));
+            end({std::string(amqp::condition::internal_error), range_text(*damage)});
             return false;
         }
         if (!ahead_) {
             if (reading_ || at_end_) return false;
             auto step = reader_->read(read_bytes_);
             if (!step.ok()) {
-                end(condition_of(step.error()));
+                end(read_failed(step.error()));
                 return false;
             }
             take(std::move(*step));
@@ -313,7 +393,7 @@ void Outflow::performed(Result<commitlog::ReadOutcome> outcome) {
     if (outcome.ok()) {
         took(std::move(*outcome));
     } else if (outcome.error().code != ErrorCode::not_found) {
-        return end(condition_of(outcome.error()));
+        return end(read_failed(outcome.error()));
     }
     pump();
 }
@@ -324,13 +404,15 @@ void Outflow::took(commitlog::ReadOutcome outcome) {
     if (peer_.keeps_up()) read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
 }
 
-void Outflow::on_stall() {
+bool Outflow::on_stall() {
     read_bytes_ = read_bytes_min;
-    if (!reader_ || reading_ || damage_ || (ahead_ && ahead_->damage)) return;
+    if (!reader_ || reading_ || damage_ || (ahead_ && ahead_->damage)) return false;
     const commitlog::Slice& first = left_.empty() && ahead_ ? ahead_->events : left_;
-    if (first.empty() || !reader_->rewind((*first.begin()).sequence)) return;
+    if (first.empty() || !reader_->rewind((*first.begin()).sequence)) return false;
     left_ = {};
     ahead_.reset();
+    prefix_ = {};
+    return true;
 }
 
 void Outflow::send(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric) {
@@ -340,7 +422,28 @@ void Outflow::send(const commitlog::Record& record, const std::optional<RuntimeM
     link_.send(prefix_, body, 0, true);
 }
 
+bool Outflow::send_part(const commitlog::Record& record,
+                        const std::optional<RuntimeMetric>& metric) {
+    if (!half_sent_) {
+        half_sent_ = HalfSent{record.sequence, metric};
+        prefix_.clear();
+    }
+    if (prefix_.empty()) {
+        ByteView body;
+        encode_prefix(record, half_sent_->metric, prefix_, body);
+        half_sent_->body_from = record.body.size() - body.size();
+    }
+    const ByteView body = record.body.subspan(half_sent_->body_from);
+    const std::size_t bytes_max = std::max(peer_.room(), part_bytes_min);
+    half_sent_->bytes += link_.send_part(prefix_, body, half_sent_->bytes, bytes_max);
+    if (half_sent_->bytes < prefix_.size() + body.size()) return false;
+    half_sent_.reset();
+    return true;
+}
+
 void Outflow::end(const amqp::Condition& why) {
+    peer_.context_.activity.reader_displaced(peer_.visitor_, entity_,
+                                             why.name + ": " + why.description);
     reader_.reset();
     left_ = {};
     ahead_.reset();

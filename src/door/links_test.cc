@@ -116,6 +116,93 @@ TEST(Ingest, rejects_when_the_hub_has_gone_and_readers_are_told) {
     EXPECT_EQ(reader->error.name, "amqp:not-found");
 }
 
+TEST(Ingest, of_a_hub_that_was_created_again_is_closed) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    EXPECT_EQ(client.outcome(link, a_data("old")), "");
+    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
+    world.create("eh1", 4);
+
+    client.send(link, a_data("for the old one"));
+
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:not-found");
+    EXPECT_EQ(world.stored("eh1", 0), 0u);
+    EXPECT_EQ(client.outcome(client.sender("eh1/Partitions/0"), a_data("for the new one")), "");
+}
+
+TEST(Ingest, does_not_tell_clients_the_names_of_files) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    world.disk.set_capacity_bytes(1);
+
+    const auto state = client.send(link, a_data("x"));
+
+    ASSERT_TRUE(state.error);
+    EXPECT_EQ(state.error->name, "com.microsoft:server-busy");
+    EXPECT_TRUE(state.error->description.starts_with("The storage of the partition is full. "))
+        << state.error->description;
+}
+
+// Three events, the second of them damaged.
+struct Damaged {
+    Damaged() {
+        Client& before = world.client();
+        const auto link = before.sender("eh1/Partitions/0");
+        for (const char c : {'a', 'b', 'c'}) {
+            EXPECT_EQ(before.outcome(link, a_data(std::string(1000, c))), "");
+        }
+        world.restart();
+        for (const auto& path : world.disk.files()) {
+            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) {
+                world.disk.flip_bit(path, 1600, 3);
+            }
+        }
+        client = &world.client();
+    }
+    static std::string letters(const ClientLinkRef& link) {
+        std::string all;
+        for (const auto& text : link->texts()) all += text.substr(0, 1);
+        return all;
+    }
+    DoorFixture world;
+    Client* client = nullptr;
+};
+
+TEST(Outflow, passes_over_damaged_events_for_clients_that_do_not_know_of_them) {
+    Damaged damaged;
+
+    const auto from_the_start = damaged.client->receiver(reading);
+    const auto at_the_damage = damaged.client->receiver(
+        reading, {.filter = a_filter("amqp.annotation.x-opt-sequence-number > '0'")});
+    damaged.client->run_for(1s);
+
+    EXPECT_EQ(Damaged::letters(from_the_start), "ac");
+    EXPECT_TRUE(from_the_start->is_open());
+    EXPECT_EQ(Damaged::letters(at_the_damage), "c");
+    EXPECT_EQ(damaged.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
+              std::string::npos)
+        << "it is counted";
+}
+
+TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
+    Damaged damaged;
+
+    const auto link = damaged.client->receiver(reading, {.desired = {"evenkeel:report-damage"}});
+    damaged.client->run_for(1s);
+
+    EXPECT_EQ(link->answer.offered_capabilities,
+              std::vector<std::string>{"evenkeel:report-damage"});
+    EXPECT_EQ(Damaged::letters(link), "a");
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:internal-error");
+    EXPECT_TRUE(link->error.description.starts_with("events 1 to 1 are damaged (stream positions "))
+        << link->error.description;
+    EXPECT_EQ(link->error.description.find(".log"), std::string::npos) << "no file of the server";
+}
+
 TEST(Outflow, delivers_settled_with_format_and_annotations_within_fifty_milliseconds) {
     DoorFixture world;
     Client& client = world.client();
@@ -281,6 +368,64 @@ void expect_order_through_stops(const std::array<bool, 3>& cached) {
                   static_cast<std::int64_t>(i));
         EXPECT_EQ(events->messages[i].text()[0], static_cast<char>('a' + i % 26));
     }
+}
+
+std::string large_text() {
+    std::string text(700'000, 'x');
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i / 7 % 26);
+    return text;
+}
+
+TEST(Outflow, sends_the_rest_of_a_large_event_when_a_client_reads_again) {
+    for (const bool metric : {false, true}) {
+        DoorFixture world;
+        Client& client = world.client();
+        const auto link = client.sender("eh1/Partitions/0");
+        Client& reader = world.client();
+        std::vector<std::string> wish;
+        if (metric) wish = {"com.microsoft:enable-receiver-runtime-metric"};
+        const auto events = reader.receiver(reading, {.desired = wish, .credit = 100});
+        reader.run_for(1s);
+        reader.reads = false;
+        ASSERT_EQ(client.outcome(link, a_data(large_text())), "");
+        // Half of it is under way, and its bytes are let go; the partition's end changes.
+        reader.run_for(5s);
+        ASSERT_EQ(client.outcome(link, a_data("next")), "");
+        ASSERT_TRUE(events->messages.empty());
+
+        reader.read_on();
+        ASSERT_TRUE(reader.wait([&] { return events->messages.size() == 2; }));
+
+        EXPECT_TRUE(events->messages[0].text() == large_text());
+        EXPECT_EQ(events->messages[1].text(), "next");
+    }
+}
+
+TEST(Outflow, ends_the_link_if_half_of_an_event_was_sent_and_it_is_purged) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    Client& reader = world.client();
+    const auto events = reader.receiver(reading, {.credit = 100});
+    reader.run_for(1s);
+    reader.reads = false;
+    ASSERT_EQ(client.outcome(link, a_data(large_text())), "");
+    reader.run_for(5s);
+    bool purged = false;
+    (*(*(*world.hubs->find("eh1"))->partition({0}))->log())->purge({1}, [&](const Result<>& done) {
+        purged = done.ok();
+    });
+    ASSERT_TRUE(client.wait([&] { return purged; }));
+    ASSERT_EQ(client.outcome(link, a_data("next")), "");
+
+    reader.read_on();
+    ASSERT_TRUE(reader.wait([&] { return !events->is_open(); }));
+
+    EXPECT_EQ(events->error.name, "amqp:link:detach-forced");
+    EXPECT_TRUE(events->messages.empty());
+    const auto again = reader.receiver(reading);
+    ASSERT_TRUE(reader.wait([&] { return again->messages.size() == 1; }));
+    EXPECT_EQ(again->messages[0].text(), "next");
 }
 
 TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {

@@ -43,7 +43,7 @@ Buffer status(std::int32_t code, std::string_view description, std::string_view 
     return bytes;
 }
 
-Buffer describe(const hub::EventHubRecord& record) {
+Buffer describe(const hub::EventHubRecord& record, const std::string& identity) {
     Buffer bytes;
     Encoder encoder(bytes);
     const auto map = encoder.begin_map();
@@ -61,7 +61,10 @@ Buffer describe(const hub::EventHubRecord& record) {
     encoder.strings(ids);
     encoder.string("georeplication_factor");
     encoder.int_(1);
-    encoder.end(map, 12);
+    // Ours: SDKs pass over what they do not know.
+    encoder.string("evenkeel_identity");
+    encoder.string(identity);
+    encoder.end(map, 14);
     return bytes;
 }
 
@@ -122,7 +125,9 @@ void Peer::answer(amqp::Link& from, Address::Kind node, const amqp::Request& req
 
 Result<Claim> Peer::check_token(std::string_view type, std::string_view token) const {
     const WallTime now = context_.loop.clock().wall();
-    if (type == "servicebus.windows.net:sastoken") return context_.rules.check_sas(token, now);
+    if (type == "servicebus.windows.net:sastoken") {
+        return context_.rules.check_sas(token, host(), now);
+    }
     if (type == "jwt") {
         if (context_.accept_any_token) {
             return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
@@ -154,24 +159,37 @@ void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
                      vendor::argument_error);
     }
     auto claim = check_token(*type, request.text);
-    if (!claim.ok()) return reply(401, claim.error().detail, vendor::auth_failed);
-    const Address address = parse_address(*name);
+    if (!claim.ok()) {
+        context_.activity.login_refused(visitor_, who_says(request.text), claim.error().detail);
+        return reply(401, claim.error().detail, vendor::auth_failed);
+    }
+    // Without a scheme the first name is the host's, if it is that of this connection.
+    const auto below_host = path_on(host(), *name);
+    const bool has_scheme = name->find("://") != std::string_view::npos;
+    const std::string audience =
+        !has_scheme && below_host ? "sb://" + std::string(*name) : std::string(*name);
+    const Address address = parse_address(audience);
     // Who asks for what its token does not reach does not learn whether it is there.
-    if (!reaches(*claim, {hub::folded(address.hub), path_of(*name)})) {
-        return reply(401, "InvalidAudience: The token does not cover the audience.",
-                     vendor::auth_failed);
+    if (!reaches(*claim, {hub::folded(address.hub), path_of(audience)})) {
+        constexpr auto why = "InvalidAudience: The token does not cover the audience.";
+        context_.activity.login_refused(visitor_, who_of(*claim), why);
+        return reply(401, why, vendor::auth_failed);
     }
     if (!address.hub.empty() && !context_.hubs.find(address.hub).ok()) {
-        return reply(404, entity_not_found(std::string(*name)).description,
-                     amqp::condition::not_found);
+        const auto why = entity_not_found(std::string(*name));
+        context_.activity.refused(Refusal::unknown_hub, visitor_, *name, why.description);
+        return reply(404, why.description, amqp::condition::not_found);
     }
+    if (!find_place(*claim)) return;  // the connection ends
     // Renewal replaces; a client that asks for ever new paths replaces its oldest.
     constexpr std::size_t claims_max = 1000;
     std::erase_if(claims_, [&](const Claim& old) {
         return old.path == claim->path && old.hub == claim->hub;
     });
     if (claims_.size() >= claims_max) claims_.erase(claims_.begin());
+    logged_in(*claim);
     claims_.push_back(std::move(*claim));
+    claims_changed();
     claims_good_until_ = WallTime{};  // links are looked at again
     reply(202, "Accepted", "");
 }
@@ -201,8 +219,10 @@ void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
         const bool is_sas = token->starts_with("SharedAccessSignature ");
         auto claim = check_token(is_sas ? "servicebus.windows.net:sastoken" : "jwt", *token);
         if (!claim.ok()) {
+            context_.activity.login_refused(visitor_, who_says(*token), claim.error().detail);
             return refuse(401, {std::string(vendor::auth_failed), claim.error().detail});
         }
+        logged_in(*claim);
         claims.push_back(std::move(*claim));
     }
     const WallTime now = context_.loop.clock().wall();
@@ -213,7 +233,8 @@ void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
     const auto event_hub = context_.hubs.find(*name);
     if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), url_of(*name)));
     if (type == "com.microsoft:eventhub") {
-        return reply(status(200, "", "", true), describe((*event_hub)->record()));
+        return reply(status(200, "", "", true),
+                     describe((*event_hub)->record(), context_.hubs.identity()));
     }
     Address address;
     if (const auto text = amqp::text_in(request.properties, "partition")) {
@@ -227,7 +248,7 @@ void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
     }
     const auto found = (*event_hub)->partition(**partition);
     const auto log = (*found)->log();
-    if (!log.ok()) return refuse(503, condition_of(log.error()));
+    if (!log.ok()) return refuse(503, storage_condition(log.error()));
     reply(status(200, "", "", true),
           describe((*event_hub)->record().name, **partition, (*log)->properties()));
 }

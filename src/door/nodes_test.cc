@@ -29,6 +29,9 @@ TEST(Cbs, accepts_the_audiences_of_all_clients) {
         {"amqp://hub:5672/EH1/Partitions/0", "amqp://hub:5672/eh1/partitions/0"},
         {"amqps://hub/eh1/", "amqps://hub/eh1"},
         {"amqps://hub/team/eh2", "sb://hub/"},
+        {"amqps://hub/eh1/ConsumerGroups/$Default/$management", "amqps://hub/eh1"},
+        {"hub/eh1", "hub/eh1"},
+        {"amqps://hub/eh1/Partitions/0", "hub"},
         {"sb://hub", "sb://hub"}};
     for (const auto& [audience, resource] : styles) {
         const auto reply =
@@ -60,6 +63,48 @@ TEST(Cbs, refuses_bad_tokens_with_the_words_of_the_service) {
     EXPECT_EQ(client.put_token("x", "sb://hub/eh1", "other").code, 401);
     EXPECT_EQ(client.request("$cbs", a_map({}, false)).code, 400);
     EXPECT_EQ(client.sender("eh1")->error.name, "amqp:unauthorized-access");
+}
+
+TEST(Cbs, refuses_a_token_of_another_host) {
+    DoorFixture world;
+    Client& client = world.stranger();
+
+    const auto reply = client.put_token(
+        make_sas("sb://elsewhere/eh1", "root", root_key, world.now() + 1h), "sb://elsewhere/eh1");
+
+    EXPECT_EQ(reply.code, 401);
+    EXPECT_EQ(reply.condition, "com.microsoft:auth-failed");
+    EXPECT_TRUE(reply.description.starts_with("InvalidAudience: ")) << reply.description;
+    EXPECT_EQ(client.sender("eh1")->error.name, "amqp:unauthorized-access");
+}
+
+TEST(Cbs, has_one_sender_on_a_connection) {
+    DoorFixture world;
+    Client& client = world.client();
+
+    const auto second = client.sender("$cbs");
+    EXPECT_TRUE(second->detached);
+    EXPECT_EQ(second->error.name, "amqp:not-allowed");
+
+    Client& other = world.stranger();
+    const auto first = other.sender("$cbs");
+    first->link->detach(std::nullopt);
+    other.flush();
+    other.run_for(1s);
+    EXPECT_TRUE(other.sender("$cbs")->is_open()) << "the first has gone";
+}
+
+TEST(Cbs, has_a_new_sender_after_the_old_ones_session_ended) {
+    DoorFixture world;
+    Client& client = world.stranger();
+    amqp::Session& session = client.connection->begin();
+    ASSERT_TRUE(client.attach(amqp::Role::sender, "$cbs", {}, &session)->is_open());
+
+    session.end(std::nullopt);
+    client.flush();
+    client.run_for(1s);
+
+    EXPECT_TRUE(client.sender("$cbs")->is_open());
 }
 
 TEST(Cbs, says_that_a_hub_is_not_there_only_to_those_who_may_know) {
@@ -197,6 +242,7 @@ TEST(Management, describes_a_hub_with_the_types_that_clients_insist_on) {
     EXPECT_EQ(amqp::text_in(body, "type"), hub_type);
     EXPECT_EQ(amqp::integer_in(body, "partition_count"), 4);
     EXPECT_EQ(amqp::integer_in(body, "georeplication_factor"), 1);
+    EXPECT_EQ(amqp::text_in(body, "evenkeel_identity").value_or("").size(), 32u);
     amqp::for_each_pair(body, [&](std::string_view key, ByteView value) {
         const auto code = std::to_integer<std::uint8_t>(value[0]);
         if (key == "partition_ids") {
@@ -251,6 +297,14 @@ TEST(Management, refuses_with_the_codes_that_clients_map) {
     const auto token = ask(read_request(
         hub_type, "eh1", "", make_sas("sb://hub/eh1", "root", other_key, world.now() + 1h)));
     EXPECT_EQ(token.code, 401);
+}
+
+TEST(Management, is_reached_below_a_consumer_group) {
+    DoorFixture world;
+    Client& client = world.client();
+    const std::string node = "amqps://hub/eh1/ConsumerGroups/$Default/$management";
+
+    EXPECT_EQ(client.request(node, read_request(hub_type, "eh1")).code, 200);
 }
 
 TEST(Management, takes_the_requests_own_token_without_cbs) {

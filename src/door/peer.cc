@@ -37,10 +37,12 @@ amqp::ConnectionOptions options_for(const PeerContext& context) {
 
 }  // namespace
 
-Peer::Peer(const PeerContext& context, std::unique_ptr<io::Socket> socket, Task gone)
+Peer::Peer(const PeerContext& context, Crowd::Id id, std::unique_ptr<io::Socket> socket, Task gone)
     : context_(context),
+      id_(id),
       socket_(std::move(socket)),
       gone_(std::move(gone)),
+      visitor_{socket_->peer()},
       connection_(options_for(context), *this, context.loop.clock().now()),
       cut_at_(context.loop.clock().now() + context.times.open),
       unused_since_(context.loop.clock().now()),
@@ -48,7 +50,11 @@ Peer::Peer(const PeerContext& context, std::unique_ptr<io::Socket> socket, Task 
     input_.resize(input_bytes_min);
 }
 
-Peer::~Peer() = default;
+Peer::~Peer() {
+    for (const amqp::Link* const link : links_) {
+        context_.activity.link_closed(link->role() == amqp::Role::receiver);
+    }
+}
 
 void Peer::start() {
     read();
@@ -67,6 +73,7 @@ void Peer::read() {
     socket_->read(input_, [this](Result<std::size_t> got) {
         reading_ = false;
         if (!got.ok() || *got == 0) {
+            end_because(got.ok() ? "the client ended the connection" : got.error().detail);
             connection_.lost();
             return finish();
         }
@@ -109,6 +116,7 @@ void Peer::flush() {
     socket_->write(sending_, [this](const Result<>& written) {
         writing_ = false;
         if (!written.ok()) {
+            end_because(written.error().detail);
             connection_.lost();
             return finish();
         }
@@ -120,9 +128,10 @@ void Peer::flush() {
     });
 }
 
-bool Peer::has_room() const {
-    return !writing_ &&
-           connection_.output_bytes() < (keeps_up() ? output_bytes_max : output_bytes_min);
+std::size_t Peer::room() const {
+    const std::size_t used = connection_.output_bytes();
+    const std::size_t all = keeps_up() ? output_bytes_max : output_bytes_min;
+    return writing_ || used >= all ? 0 : all - used;
 }
 
 bool Peer::keeps_up() const {
@@ -147,10 +156,13 @@ void Peer::give_room() {
 void Peer::add(amqp::Link& link, std::unique_ptr<PeerLink> user) {
     link.user = std::move(user);
     links_.push_back(&link);
+    context_.activity.link_opened(link.role() == amqp::Role::receiver);
 }
 
 void Peer::forget(amqp::Link& link) {
-    std::erase(links_, &link);
+    if (std::erase(links_, &link) > 0) {
+        context_.activity.link_closed(link.role() == amqp::Role::receiver);
+    }
     std::erase(blocked_, &link);
     if (links_.empty()) unused_since_ = context_.loop.clock().now();
 }
@@ -173,6 +185,7 @@ void Peer::end_our_side() {
 void Peer::finish() {
     if (finished_) return;
     finished_ = true;
+    context_.activity.disconnected(visitor_, ended_because_);
     socket_->close();
     if (gone_) context_.loop.post(std::move(gone_));
 }
@@ -180,6 +193,7 @@ void Peer::finish() {
 void Peer::close(const amqp::Condition& why) {
     if (finished_ || leaving_ || connection_.is_closed()) return;
     leaving_ = true;
+    end_because(why.name + ": " + why.description);
     closing_ = why;
     cut_at_ = context_.loop.clock().now() + context_.times.settle;
     settled(0);
@@ -202,32 +216,39 @@ void Peer::settled(std::uint64_t bytes) {
     flush_soon();
 }
 
-void Peer::tick(Instant now) {
-    if (finished_) return;
+bool Peer::tick(Instant now) {
+    if (finished_) return false;
     connection_.tick(now);
     if (connection_.is_closed() && !cut_at_) cut_at_ = now + context_.times.linger;
     if (!connection_.is_closed()) {
         check_claims();
+        check_login(now);
         check_idle(now);
     }
     flush();
-    check_stall();
+    const bool let_go = check_stall();
     if (cut_at_ && now >= *cut_at_) cut();
+    return let_go;
 }
 
 void Peer::cut() {
+    end_because(opened_ ? "it did not answer in time" : "it did not open in time");
     connection_.lost();
     finish();
 }
 
 // A client that takes nothing from one tick to the next holds no more than what must be sent.
-void Peer::check_stall() {
+bool Peer::check_stall() {
     const bool stalled = writing_ && writes_ == writes_at_tick_;
     writes_at_tick_ = writes_;
     if (!writing_) sending_ = {};
-    if (!stalled) return;
+    if (!stalled) return false;
     taken_bytes_ = 0;
-    for (amqp::Link* const link : links_) static_cast<PeerLink&>(*link->user).on_stall();
+    bool let_go = false;
+    for (amqp::Link* const link : links_) {
+        let_go = static_cast<PeerLink&>(*link->user).on_stall() || let_go;
+    }
+    return let_go;
 }
 
 // G-A4: a link whose token ended, or whose key was removed, does not outlive it.
@@ -239,6 +260,7 @@ void Peer::check_claims() {
     std::erase_if(claims_, [&](Claim& claim) {
         return claim.expires <= now || !context_.rules.refresh(claim);
     });
+    claims_changed();
     claims_good_until_ = WallTime{std::numeric_limits<std::int64_t>::max()};
     for (const auto& claim : claims_) {
         claims_good_until_ = std::min(claims_good_until_, claim.expires);
@@ -258,6 +280,39 @@ void Peer::check_claims() {
                               : "ExpiredToken: The token of this link has expired."},
                      path));
     }
+}
+
+void Peer::end_because(std::string why) {
+    if (ended_because_.empty()) ended_because_ = std::move(why);
+}
+
+void Peer::refuse(amqp::Link& link, const amqp::Condition& why, std::string_view entity) {
+    const Refusal reason = why.name == amqp::condition::unauthorized ? Refusal::right
+                           : why.name == amqp::condition::not_found  ? Refusal::unknown_hub
+                                                                     : Refusal::link;
+    context_.activity.refused(reason, visitor_, entity, why.description);
+    link.refuse(tracked(why, entity));
+}
+
+void Peer::logged_in(const Claim& claim) {
+    context_.activity.logged_in(visitor_, who_of(claim));
+    login_by_.reset();
+    context_.crowd.log_in(id_);
+}
+
+void Peer::check_login(Instant now) {
+    if (!opened_ || leaving_) return;
+    if (!login_by_ && claims_.empty()) {
+        login_by_ = now + context_.times.login;
+        context_.crowd.log_out(id_, now);
+    }
+    if (!login_by_ || now < *login_by_) return;
+    const auto seconds =
+        std::chrono::duration_cast<std::chrono::seconds>(context_.times.login).count();
+    const std::string why =
+        fmt::format("No valid token came within {} s; send one to $cbs.", seconds);
+    context_.activity.refused(Refusal::no_login, visitor_, "connection", why);
+    close({std::string(amqp::condition::unauthorized), why});
 }
 
 void Peer::check_idle(Instant now) {
@@ -286,22 +341,33 @@ void Peer::check_idle(Instant now) {
 }
 
 bool Peer::on_sasl(const amqp::SaslInit& init) {
+    sasl_host_ = init.hostname;
     if (init.mechanism != "PLAIN") return true;
     // authorization id NUL key name NUL key
     const std::string_view response = init.response;
     const auto first = response.find('\0');
     const auto second = first == std::string_view::npos ? first : response.find('\0', first + 1);
     if (second == std::string_view::npos) return false;
-    const auto claim = context_.rules.check_key(response.substr(first + 1, second - first - 1),
-                                                response.substr(second + 1));
-    if (claim.ok()) claims_.push_back(*claim);
-    return claim.ok();
+    const auto name = response.substr(first + 1, second - first - 1);
+    const auto claim = context_.rules.check_key(name, response.substr(second + 1));
+    if (!claim.ok()) {
+        context_.activity.login_refused(visitor_, "key:" + std::string(name), claim.error().detail);
+        return false;
+    }
+    if (!find_place(*claim)) return true;  // and its open is answered by a close
+    claims_.push_back(*claim);
+    claims_changed();
+    logged_in(*claim);
+    return true;
 }
 
 void Peer::on_open(const amqp::Open& open) {
     opened_ = true;
+    visitor_.container = open.container;
+    context_.activity.opened(visitor_);
     if (!leaving_) cut_at_.reset();
     unused_since_ = context_.loop.clock().now();
+    if (claims_.empty()) login_by_ = unused_since_ + context_.times.login;
     if (open.idle_timeout_ms > 0 && open.idle_timeout_ms < idle_ms_min && !refusal_) {
         refusal_ = {std::string(amqp::condition::invalid_field),
                     fmt::format("The idle time-out of {} ms is too short; ask for {} ms or more.",
@@ -322,10 +388,15 @@ void Peer::keep_alive_at(Instant when) {
     });
 }
 
-void Peer::on_closed(const std::optional<amqp::Condition>&) {
+void Peer::on_closed(const std::optional<amqp::Condition>& error) {
+    end_because(error ? error->name + ": " + error->description : "the client closed it");
+    for (const amqp::Link* const link : links_) {
+        context_.activity.link_closed(link->role() == amqp::Role::receiver);
+    }
     links_.clear();
     blocked_.clear();
     claims_.clear();
+    claims_changed();
     flush_soon();
 }
 
@@ -351,8 +422,13 @@ amqp::Condition Peer::tracked(amqp::Condition condition, std::string_view entity
     return condition;
 }
 
+std::string_view Peer::host() const {
+    const auto& named = connection_.peer().hostname;
+    return named && !named->empty() ? std::string_view(*named) : std::string_view(sasl_host_);
+}
+
 std::string Peer::url_of(std::string_view path) const {
-    return "sb://" + connection_.peer().hostname.value_or("evenkeel") + "/" + std::string(path);
+    return fmt::format("sb://{}/{}", host().empty() ? "evenkeel" : host(), path);
 }
 
 }  // namespace evenkeel::door

@@ -21,12 +21,14 @@
 #include "amqp/connection.h"
 #include "amqp/message.h"
 #include "door/access.h"
+#include "door/activity.h"
 #include "door/address.h"
+#include "door/crowd.h"
 #include "door/events.h"
 #include "door/jwt.h"
 #include "door/producers.h"
+#include "door/quotas.h"
 #include "door/recall.h"
-#include "door/throttle.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 #include "io/socket.h"
@@ -35,7 +37,8 @@ namespace evenkeel::door {
 
 // How long what is allowed to last.
 struct PeerTimes {
-    Duration open = std::chrono::seconds(10);         // from connect to open
+    Duration open = std::chrono::seconds(10);         // from connect to open: TLS, SASL and open
+    Duration login = std::chrono::seconds(30);        // from open, or the end of the last token
     Duration unused = std::chrono::seconds(240);      // without any link
     Duration idle_sender = std::chrono::minutes(30);  // a link that sends nothing
     Duration settle = std::chrono::seconds(5);        // what is on its way to disk, when we go
@@ -51,9 +54,11 @@ struct PeerContext {
     hub::Namespace& hubs;
     const AccessRules& rules;
     const std::shared_ptr<const JwtVerifier>& jwt;  // none: tokens of type jwt are refused
-    Throttle& throttle;
+    const Quotas& quotas;
     Producers& producers;
     Recall& recall;
+    Crowd& crowd;
+    Activity& activity;
     PeerTimes times;
     std::uint64_t message_bytes_max = 1 << 20;
     bool accept_any_token = false;  // tokens of type jwt are taken unchecked: for tests
@@ -71,18 +76,22 @@ class Peer final : public amqp::Handler {
 public:
     // `gone` runs once, on the loop, when the connection has ended; the peer may be destroyed in a
     // later task.
-    Peer(const PeerContext& context, std::unique_ptr<io::Socket> socket, Task gone);
+    Peer(const PeerContext& context, Crowd::Id id, std::unique_ptr<io::Socket> socket, Task gone);
     ~Peer() override;
 
     void start();
     // The client's open will be answered by a close that says why. Before start().
     void refuse(amqp::Condition why) { refusal_ = std::move(why); }
-    // Keep-alives, time-outs, tokens that ended. Called about once a second.
-    void tick(Instant now);
+    // Keep-alives, time-outs, tokens that ended. Called about once a second. True if memory was let
+    // go of that a client had not taken.
+    bool tick(Instant now);
     // Tells the client that we go, and goes when it has heard.
     void close(const amqp::Condition& why);
     // Goes at once.
     void cut();
+    // Other quotas were set.
+    void count_again();
+    const Visitor& visitor() const { return visitor_; }
 
     bool on_sasl(const amqp::SaslInit& init) override;
     void on_open(const amqp::Open& open) override;
@@ -106,7 +115,9 @@ private:
     void flush_soon();
     void end_our_side();
     void finish();
-    bool has_room() const;
+    // Of events, in the output.
+    std::size_t room() const;
+    bool has_room() const { return room() > 0; }
     // The client has read a good deal since it came, or last stood still.
     bool keeps_up() const;
     // Calls the link's on_room() when has_room() may hold again.
@@ -119,9 +130,24 @@ private:
     void settled(std::uint64_t bytes);
     // For a client whose idle time-out is too short for tick().
     void keep_alive_at(Instant when);
+    void logged_in(const Claim& claim);
+    // Closes the connection if the claim's key has no place for it.
+    bool find_place(const Claim& claim);
+    // Refuses the link if its event hub has no place for the connection.
+    bool find_place(amqp::Link& link, const Entity& entity, PeerLink& user);
+    // The connection's place in the quota; none if that is full, unless it is there anyway.
+    std::shared_ptr<Place> place_in(const QuotaRef& quota, bool is_there);
+    void claims_changed();
+    // By which key the right is had; empty if by none of ours.
+    std::string_view key_of(const Need& need) const;
+    // Refuses the link, and says so where operators see it.
+    void refuse(amqp::Link& link, const amqp::Condition& why, std::string_view entity);
+    void end_because(std::string why);
+    // Whatever a client sends, empty frames too, does not put this off.
+    void check_login(Instant now);
     void check_claims();
     void check_idle(Instant now);
-    void check_stall();
+    bool check_stall();
 
     void attach_node(amqp::Link& link, const Address& address);
     void attach_ingest(amqp::Link& link, const Address& address);
@@ -142,9 +168,15 @@ private:
     void handle_management(amqp::Link& link, const amqp::Request& request);
     Result<Claim> check_token(std::string_view type, std::string_view token) const;
 
+    // By which the client reached us, as it says; empty if it does not.
+    std::string_view host() const;
+
     const PeerContext context_;
+    const Crowd::Id id_;
     std::unique_ptr<io::Socket> socket_;
     Task gone_;
+    Visitor visitor_;
+    std::string ended_because_;
     amqp::Connection connection_;
     std::vector<std::byte> input_;
     std::uint32_t small_reads_ = 0;  // in a row
@@ -158,12 +190,17 @@ private:
     bool opened_ = false;
     bool our_side_ended_ = false;
     bool finished_ = false;
+    std::string sasl_host_;
     std::optional<amqp::Condition> refusal_;
     bool leaving_ = false;                    // close() was called
     std::optional<amqp::Condition> closing_;  // once nothing is on its way to disk
     std::optional<Instant> cut_at_;
     Instant unused_since_;
+    std::optional<Instant> login_by_;  // while there is no good token
     std::vector<Claim> claims_;
+    std::uint64_t claims_version_ = 0;            // rises when they change
+    std::vector<std::weak_ptr<Place>> places_;    // in quotas
+    std::vector<std::shared_ptr<Place>> by_key_;  // of those, for the keys of claims_
     std::uint64_t rules_generation_;
     WallTime claims_good_until_;       // no link's right ends before
     std::uint64_t waiting_bytes_ = 0;  // taken from the client, not yet durable

@@ -163,7 +163,7 @@ TEST(Peer, detaches_a_sender_that_sends_nothing_for_half_an_hour) {
 }
 
 TEST(Peer, closes_a_connection_that_has_no_links_for_four_minutes) {
-    DoorFixture world;
+    DoorFixture world({.times = {.login = 1h}});
     Client& client = world.stranger();
 
     for (int i = 0; i < 5 && !client.closed; ++i) {
@@ -178,7 +178,7 @@ TEST(Peer, closes_a_connection_that_has_no_links_for_four_minutes) {
 
 TEST(Peer, keeps_a_connection_alive_however_soon_the_client_gives_it_up) {
     for (const auto idle : {200ms, 300ms, 1000ms, 3000ms, 9000ms}) {
-        DoorFixture world;
+        DoorFixture world({.times = {.login = 1h}});
         amqp::ConnectionOptions options;
         options.idle_timeout = idle;
         Client& client = world.stranger(options);

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/crc32c.h"
 #include "base/random.h"
 #include "door/conditions.h"
 
@@ -47,11 +48,25 @@ amqp::Condition out_of_range() {
             "must be zero or positive."};
 }
 
+// From 1 on: a client that cannot read its id may take it for 0.
 std::int64_t fresh_id() {
-    return static_cast<std::int64_t>(secure_number() >> 1);
+    constexpr std::uint64_t ids = (std::uint64_t{1} << 53) - 1;
+    return static_cast<std::int64_t>(secure_number() % ids + 1);
 }
 
 }  // namespace
+
+void BatchContent::add(ByteView key, ByteView body) {
+    ++events;
+    bytes += key.size() + body.size();
+    checksum = crc32c(body, crc32c(key, checksum));
+}
+
+BatchContent content_of(const std::vector<commitlog::NewEvent>& events) {
+    BatchContent content;
+    for (const auto& event : events) content.add(event.key, event.body);
+    return content;
+}
 
 std::optional<ProducerState> state_at(const ProducerStamp& stamp) {
     if (!in_range(stamp)) return std::nullopt;
@@ -77,7 +92,8 @@ Producers::Entry& Producers::entry(const Key& key) {
         .first->second;
 }
 
-void Producers::restore(const ProducerPlace& place, const ProducerState& state) {
+void Producers::restore(const ProducerPlace& place, const ProducerState& state,
+                        const BatchContent& last) {
     const Key key{place, state.id};
     if (entries_.contains(key)) return;
     if (entries_.size() >= producers_max) {
@@ -85,7 +101,7 @@ void Producers::restore(const ProducerPlace& place, const ProducerState& state) 
         forget_least_used();
     }
     by_use_.push_front(key);
-    entries_.emplace(key, Entry{state, state.sequence, by_use_.begin(), true, true});
+    entries_.emplace(key, Entry{state, state.sequence, by_use_.begin(), true, true, last});
 }
 
 std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
@@ -100,15 +116,27 @@ std::optional<amqp::Condition> Producers::attach(const ProducerPlace& place,
     if (wish.epoch && *wish.epoch < known.epoch) return stolen(*wish.epoch, known.epoch);
     const bool begins_anew = wish.epoch && *wish.epoch > known.epoch;
     if (wish.epoch) known.epoch = static_cast<std::int16_t>(*wish.epoch);
-    // A producer that comes back may know less than we do: its last answer was lost on the way.
     if (wish.sequence &&
         (begins_anew || !entry.begun || is_before(known.sequence, *wish.sequence))) {
         known.sequence = static_cast<std::int32_t>(*wish.sequence);
         entry.begun = entry.begun || known.sequence != 0;
         entry.stored = known.sequence;
+        entry.last = {};
     }
     state = known;
+    // It may know less than we do: its last answer was lost on the way.
+    if (wish.sequence) state.sequence = static_cast<std::int32_t>(*wish.sequence);
     return std::nullopt;
+}
+
+bool Producers::is_repeat(const ProducerPlace& place, const ProducerStamp& stamp,
+                          const BatchContent& content) const {
+    if (!in_range(stamp) || content.events == 0) return false;
+    const auto found = entries_.find({place, stamp.id});
+    if (found == entries_.end()) return false;
+    const Entry& entry = found->second;
+    return stamp.epoch == entry.state.epoch && content == entry.last &&
+           after(static_cast<std::int32_t>(stamp.sequence), content.events - 1) == entry.stored;
 }
 
 std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
@@ -136,10 +164,12 @@ std::optional<amqp::Condition> Producers::admit(const ProducerPlace& place,
     return std::nullopt;
 }
 
-void Producers::stored(const ProducerPlace& place, const ProducerStamp& stamp, std::size_t events) {
+void Producers::stored(const ProducerPlace& place, const ProducerStamp& stamp,
+                       const BatchContent& content) {
     const auto found = entries_.find({place, stamp.id});
     if (found == entries_.end() || stamp.epoch != found->second.state.epoch) return;
-    found->second.stored = after(static_cast<std::int32_t>(stamp.sequence), events - 1);
+    found->second.stored = after(static_cast<std::int32_t>(stamp.sequence), content.events - 1);
+    found->second.last = content;
 }
 
 void Producers::take_back(const ProducerPlace& place, const ProducerStamp& stamp) {

@@ -18,8 +18,18 @@ TEST(Producers, begin_at_zero_with_an_id_of_their_own) {
     EXPECT_FALSE(producers.attach(place, {}, second));
 
     EXPECT_NE(first.id, second.id);
-    EXPECT_GE(first.id, 0);
+    EXPECT_GT(first.id, 0);
     EXPECT_EQ(first.sequence, 0);
+}
+
+TEST(Producers, have_ids_that_fit_a_number_of_javascript) {
+    Producers producers;
+    for (int i = 0; i < 1000; ++i) {
+        ProducerState state;
+        EXPECT_FALSE(producers.attach(place, {}, state));
+        ASSERT_LT(state.id, std::int64_t{1} << 53);
+        ASSERT_GT(state.id, 0);
+    }
 }
 
 TEST(Producers, get_their_last_number_back) {
@@ -33,14 +43,15 @@ TEST(Producers, get_their_last_number_back) {
     EXPECT_EQ(state, (ProducerState{7, 0, 5}));
 }
 
-TEST(Producers, that_know_less_than_the_hub_are_told_so) {
+TEST(Producers, that_know_less_than_the_hub_get_their_own_number_back) {
     Producers producers;
     ProducerState state;
     EXPECT_FALSE(producers.attach(place, {7, 0, 0}, state));
     EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 5));
 
     EXPECT_FALSE(producers.attach(place, {7, 0, 3}, state));
-    EXPECT_EQ(state.sequence, 5) << "an answer was lost";
+    EXPECT_EQ(state.sequence, 3) << "an answer was lost: what comes is a repeat";
+    EXPECT_TRUE(producers.admit(place, {7, 0, 4}, 2));
     EXPECT_FALSE(producers.attach(place, {7, 0, 9}, state));
     EXPECT_EQ(state.sequence, 9) << "the hub was started again";
     EXPECT_FALSE(producers.attach(place, {7, 1, 2}, state));
@@ -54,8 +65,31 @@ TEST(Producers, repeats_are_old_once_they_are_stored_and_put_off_before) {
     EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 2));
 
     EXPECT_EQ(producers.admit(place, {7, 0, 1}, 2)->name, "com.microsoft:server-busy");
-    producers.stored(place, {7, 0, 1}, 2);
+    producers.stored(place, {7, 0, 1}, {2, 10, 1});
     EXPECT_EQ(producers.admit(place, {7, 0, 1}, 2)->name, "com.microsoft:out-of-order-sequence");
+}
+
+TEST(Producers, repeats_are_exactly_what_was_stored_last) {
+    const BatchContent first{2, 10, 1};
+    const BatchContent second{3, 20, 2};
+    Producers producers;
+    ProducerState state;
+    EXPECT_FALSE(producers.attach(place, {7, 0, 0}, state));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 1}, 2));
+    EXPECT_FALSE(producers.is_repeat(place, {7, 0, 1}, first)) << "not stored yet";
+    producers.stored(place, {7, 0, 1}, first);
+    EXPECT_TRUE(producers.is_repeat(place, {7, 0, 1}, first));
+    EXPECT_FALSE(producers.admit(place, {7, 0, 3}, 3));
+    producers.stored(place, {7, 0, 3}, second);
+
+    EXPECT_TRUE(producers.is_repeat(place, {7, 0, 3}, second));
+    EXPECT_FALSE(producers.is_repeat(place, {7, 0, 1}, first)) << "older";
+    EXPECT_FALSE(producers.is_repeat(place, {7, 0, 3}, {3, 20, 9})) << "other events";
+    EXPECT_FALSE(producers.is_repeat(place, {7, 0, 4}, {2, 20, 2})) << "a part of it";
+    EXPECT_FALSE(producers.is_repeat(place, {7, 1, 3}, second)) << "another epoch";
+    EXPECT_FALSE(producers.is_repeat(place, {8, 0, 3}, second)) << "another producer";
+    EXPECT_FALSE(producers.attach(place, {7, 1, 5}, state));
+    EXPECT_FALSE(producers.is_repeat(place, {7, 1, 3}, second)) << "of an earlier life";
 }
 
 TEST(Producers, may_send_again_what_was_not_stored) {
@@ -111,10 +145,11 @@ TEST(Producers, know_repeats_where_the_numbers_begin_anew) {
     EXPECT_FALSE(producers.admit(place, {7, 0, last - 1}, 4));
 
     EXPECT_EQ(producers.admit(place, {7, 0, last}, 1)->name, "com.microsoft:server-busy");
-    producers.stored(place, {7, 0, last - 1}, 4);
+    producers.stored(place, {7, 0, last - 1}, {4, 10, 1});
     EXPECT_EQ(producers.admit(place, {7, 0, last}, 1)->name, "com.microsoft:out-of-order-sequence");
     EXPECT_FALSE(producers.attach(place, {7, 0, last - 2}, state));
-    EXPECT_EQ(state.sequence, 1) << "an answer was lost";
+    EXPECT_EQ(state.sequence, last - 2) << "an answer was lost";
+    EXPECT_TRUE(producers.is_repeat(place, {7, 0, last - 1}, {4, 10, 1}));
     EXPECT_FALSE(producers.admit(place, {7, 0, 2}, 1));
 }
 
@@ -141,7 +176,7 @@ TEST(Producers, of_the_log_do_not_push_out_others) {
     };
     EXPECT_FALSE(producers.attach(place, {7, 0, 3}, state));
     restore(1, 60'000);
-    EXPECT_FALSE(producers.attach({{}, {1}}, {8, 0, 3}, state));
+    EXPECT_FALSE(producers.attach({{}, {1}}, {8, 0, std::nullopt}, state));
     EXPECT_EQ(state.sequence, 5);
 
     restore(2, 60'000);

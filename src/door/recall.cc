@@ -16,8 +16,20 @@ void LastNumbers::take(const commitlog::Slice& events) {
         const auto stamp = stamp_of(record.body);
         const auto state = stamp ? state_at(*stamp) : std::nullopt;
         if (!state) continue;
-        ProducerState& known = by_id_.try_emplace(state->id, *state).first->second;
-        if (state->epoch >= known.epoch) known = *state;
+        Last& last = by_id_.try_emplace(state->id, Last{*state}).first->second;
+        if (state->epoch < last.state.epoch) continue;
+        last.state = *state;
+        const bool begins = record.batch_index == 0;
+        if (begins) last.batch = {};
+        // Of a batch that was met from its middle on, or that others are in, too little is known.
+        const bool goes_on = last.next_index > 0 && record.batch_index == last.next_index;
+        if (begins || goes_on) {
+            last.batch.add(record.key, record.body);
+            last.next_index = record.batch_index + 1;
+        } else {
+            last.batch = {};
+            last.next_index = 0;
+        }
     }
 }
 
@@ -113,8 +125,8 @@ void Recall::finish(const Reading& reading) {
              {"partition", std::to_string(reading.place.second.value)},
              {"cause", reading.fault}});
     }
-    for (const auto& [id, state] : reading.numbers.by_id()) {
-        producers_.restore(reading.place, state);
+    for (const auto& [id, last] : reading.numbers.by_id()) {
+        producers_.restore(reading.place, last.state, last.batch);
     }
     if (known_.size() >= places_max) known_.clear();  // of event hubs long removed, most of them
     known_.insert(reading.place);

@@ -23,15 +23,21 @@
 
 namespace evenkeel::door {
 
-// Of each producer that is met the highest epoch, and the last number of that epoch.
+// Of each producer that is met the highest epoch, the last number of that epoch, and what the batch
+// with that number holds, if it was met from its first event on.
 class LastNumbers {
 public:
+    struct Last {
+        ProducerState state;
+        BatchContent batch = {};
+        std::uint32_t next_index = 0;  // in its batch; 0: not from its first event on
+    };
     // In the order of the log.
     void take(const commitlog::Slice& events);
-    const std::map<std::int64_t, ProducerState>& by_id() const { return by_id_; }
+    const std::map<std::int64_t, Last>& by_id() const { return by_id_; }
 
 private:
-    std::map<std::int64_t, ProducerState> by_id_;
+    std::map<std::int64_t, Last> by_id_;
 };
 
 class Recall {

@@ -144,7 +144,9 @@ TEST(Recall, finds_what_came_before_the_numbers_began_anew_at_0) {
     ProducerState state;
     EXPECT_FALSE(world.producers->attach(world.place(), {7, 0, number_max - 2}, state));
 
-    EXPECT_EQ(state.sequence, 1) << "it knows less than the hub";
+    EXPECT_EQ(state.sequence, number_max - 2) << "it knows less than the hub";
+    EXPECT_FALSE(world.producers->attach(world.place(), {7, 0, std::nullopt}, state));
+    EXPECT_EQ(state.sequence, 1);
     for (const std::int64_t repeated : {number_max - 1, number_max, 0, 1}) {
         const auto why = world.producers->admit(world.place(), {7, 0, repeated}, 1);
         ASSERT_TRUE(why);

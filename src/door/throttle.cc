@@ -23,13 +23,21 @@ void Throttle::refill(Instant now) {
     bytes_ = std::min(bytes, bytes_ + seconds * bytes);
 }
 
-bool Throttle::take(std::uint64_t events, std::uint64_t bytes, Instant now) {
-    if (options_.events_per_second == 0 && options_.bytes_per_second == 0) return true;
+std::optional<Throttle::Bucket> Throttle::empty_bucket(Instant now) {
     refill(now);
-    if (options_.events_per_second > 0 && events_ <= 0) return false;
-    if (options_.bytes_per_second > 0 && bytes_ <= 0) return false;
+    if (options_.events_per_second > 0 && events_ <= 0) return Bucket::events;
+    if (options_.bytes_per_second > 0 && bytes_ <= 0) return Bucket::bytes;
+    return std::nullopt;
+}
+
+void Throttle::charge(std::uint64_t events, std::uint64_t bytes) {
     events_ -= static_cast<double>(events);
     bytes_ -= static_cast<double>(bytes);
+}
+
+bool Throttle::take(std::uint64_t events, std::uint64_t bytes, Instant now) {
+    if (empty_bucket(now)) return false;
+    charge(events, bytes);
     return true;
 }
 

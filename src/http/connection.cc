@@ -23,7 +23,7 @@ Connection::~Connection() {
 }
 
 void Connection::start() {
-    set_deadline(server_.options_.request_time_max);
+    set_deadline(server_.options_.head_time_max);
     read_more();
 }
 
@@ -34,13 +34,16 @@ void Connection::stop() {
 
 void Connection::read_more() {
     state_ = State::reading;
+    is_reading_ = true;
     socket_->read(buffer_, [this](Result<std::size_t> size) { received(std::move(size)); });
 }
 
 void Connection::received(Result<std::size_t> size) {
-    if (state_ == State::gone) return;
+    is_reading_ = false;
+    if (state_ == State::gone || state_ == State::writing) return;  // it was too late
+    if (state_ == State::lingering) return discarded(std::move(size));
     if (!size || *size == 0) return end();
-    if (std::exchange(is_idle_, false)) set_deadline(server_.options_.request_time_max);
+    if (std::exchange(is_idle_, false)) set_deadline(server_.options_.head_time_max);
     begin_ = 0;
     end_ = *size;
     parse();
@@ -53,20 +56,35 @@ void Connection::parse() {
         respond(error_response(refusal->status, "invalid_argument", refusal->reason));
     } else if (parser_.is_done()) {
         handle();
-    } else if (parser_.expects_continue()) {
-        parser_.continued();
-        write("HTTP/1.1 100 Continue\r\n\r\n", [this] { read_more(); });
+    } else if (parser_.in_body() && !std::exchange(in_body_, true)) {
+        receive_body();
     } else {
         read_more();
     }
 }
 
+void Connection::receive_body() {
+    if (!parser_.expects_continue()) {
+        set_deadline(server_.options_.body_time_max);
+        return read_more();
+    }
+    parser_.continued();
+    write("HTTP/1.1 100 Continue\r\n\r\n", [this] {
+        set_deadline(server_.options_.body_time_max);
+        read_more();
+    });
+}
+
 void Connection::handle() {
+    in_body_ = false;
     keeps_alive_ = parser_.keeps_alive() && !server_.stopping_;
     is_head_ = parser_.is_head();
     is_http_1_0_ = parser_.is_http_1_0();
     Request request = parser_.take();
     request.peer = socket_->peer();
+    if (const auto& site = server_.options_.site) {
+        if (const auto refusal = site->refuse(request)) return respond(*refusal);
+    }
     if (is_upgrade(request)) return upgrade(request);
     state_ = State::answering;
     set_deadline(server_.options_.answer_time_max);
@@ -127,7 +145,8 @@ void Connection::write(std::string wire, Callback<void()> next) {
 
 void Connection::next_request() {
     is_idle_ = begin_ == end_;
-    set_deadline(is_idle_ ? server_.options_.idle_time_max : server_.options_.request_time_max);
+    last_answer_ = server_.loop_.clock().now();
+    set_deadline(is_idle_ ? server_.options_.idle_time_max : server_.options_.head_time_max);
     if (is_idle_) return read_more();
     parse();
 }
@@ -137,17 +156,19 @@ void Connection::linger() {
     state_ = State::lingering;
     set_deadline(linger_time_max);
     socket_->finish();
-    discard();
+    if (!is_reading_) discard();
 }
 
 void Connection::discard() {
-    socket_->read(buffer_, [this](Result<std::size_t> size) {
-        if (state_ == State::gone) return;
-        if (!size || *size == 0) return end();
-        discarded_ += *size;
-        if (discarded_ > linger_bytes_max) return end();
-        discard();
-    });
+    socket_->read(buffer_, [this](Result<std::size_t> size) { discarded(std::move(size)); });
+}
+
+void Connection::discarded(Result<std::size_t> size) {
+    if (state_ == State::gone) return;
+    if (!size || *size == 0) return end();
+    discarded_ += *size;
+    if (discarded_ > linger_bytes_max) return end();
+    discard();
 }
 
 void Connection::end() {
@@ -167,8 +188,10 @@ void Connection::set_deadline(Duration duration) {
 }
 
 void Connection::deadline_passed() {
-    if (state_ != State::answering) return end();
+    const bool is_late = state_ == State::reading && parser_.has_begun();
+    if (state_ != State::answering && !is_late) return end();
     keeps_alive_ = false;
+    if (is_late) return respond(error_response(408, "timed_out", "the request took too long"));
     respond(error_response(504, "timed_out", "the hub did not answer in time"));
 }
 

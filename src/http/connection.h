@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/bytes.h"
+#include "base/clock.h"
 #include "http/message.h"
 #include "http/parser.h"
 #include "http/server.h"
@@ -31,6 +32,9 @@ public:
     void start();
     // Ends, after the answer that is due if there is one.
     void stop();
+    // Waits for its next request, of which nothing has come.
+    bool is_idle() const { return is_idle_; }
+    Instant last_answer() const { return last_answer_; }
 
 private:
     enum class State : std::uint8_t { reading, answering, writing, lingering, gone };
@@ -38,6 +42,7 @@ private:
     void read_more();
     void received(Result<std::size_t> size);
     void parse();
+    void receive_body();
     void handle();
     void upgrade(const Request& request);
     void respond(const Response& response);
@@ -45,6 +50,7 @@ private:
     void next_request();
     void linger();
     void discard();
+    void discarded(Result<std::size_t> size);
     void end();
     void set_deadline(Duration duration);
     void deadline_passed();
@@ -62,6 +68,9 @@ private:
     std::string wire_;  // what is being written
     std::uint64_t request_number_ = 0;
     bool is_idle_ = false;  // between two requests
+    bool in_body_ = false;
+    bool is_reading_ = false;  // for a request, maybe one that took too long
+    Instant last_answer_;
     bool keeps_alive_ = true;
     bool is_head_ = false;
     bool is_http_1_0_ = false;

@@ -38,6 +38,15 @@ bool has_binary(std::string_view text) {
     });
 }
 
+// From there on, a line feed without its carriage return, or the other way round.
+bool has_bare_line_end(std::string_view text, std::size_t from) {
+    for (std::size_t i = from; i < text.size(); ++i) {
+        const bool after_return = i > 0 && text[i - 1] == '\r';
+        if ((text[i] == '\n') != after_return) return true;
+    }
+    return false;
+}
+
 std::string_view trimmed(std::string_view text) {
     while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
     while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
@@ -101,6 +110,8 @@ std::size_t RequestParser::receive_head(std::string_view text) {
     if (end == std::string::npos) {
         // TLS, AMQP and the like: no need to wait for the rest.
         if (has_binary(std::string_view(line_).substr(before))) refuse(400, "not HTTP");
+        // A client that ends lines otherwise has nothing more to say after an empty one.
+        if (has_bare_line_end(line_, before)) refuse(400, "line that does not end with CR and LF");
         if (line_.size() == head_bytes_max) refuse(431, "head of more than 16 KiB");
         return std::min(room, text.size());
     }

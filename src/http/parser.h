@@ -1,5 +1,6 @@
 // HTTP/1.1 requests from bytes, without I/O, and strict: what two readers could understand in two
-// ways is refused, since a proxy in front of us may be the other one.
+// ways is refused, since a proxy in front of us may be the other one: lines end with CR and LF, and
+// one that does not is refused when its end is seen.
 //
 // Bounds: 16 KiB of head, 100 fields, 1 MiB of body, however it is sent.
 #pragma once
@@ -34,6 +35,10 @@ public:
     // The client waits for a word from us before it sends the body.
     bool expects_continue() const { return expects_continue_ && state_ != State::done; }
     void continued() { expects_continue_ = false; }
+    // The head is complete, and something must follow.
+    bool in_body() const {
+        return state_ != State::head && state_ != State::done && state_ != State::refused;
+    }
     // Some of the request is here.
     bool has_begun() const { return state_ != State::head || !line_.empty(); }
 

@@ -44,7 +44,7 @@ void Server::accept(io::Listener& listener) {
 
 void Server::add(std::unique_ptr<io::Socket> socket) {
     loop_.check_here();
-    if (stopping_ || connections_.size() >= options_.connections_max) return;
+    if (stopping_ || (connections_.size() >= options_.connections_max && !end_idle())) return;
     const std::uint64_t id = ++last_id_;
     auto connection = std::make_unique<Connection>(*this, id, std::move(socket));
     Connection& added = *connection;
@@ -61,6 +61,16 @@ void Server::stop(Task done) {
     for (const auto& [id, connection] : connections_) all.push_back(connection.get());
     for (Connection* connection : all) connection->stop();
     if (connections_.empty() && stopped_) loop_.post(std::exchange(stopped_, nullptr));
+}
+
+bool Server::end_idle() {
+    Connection* idle = nullptr;
+    for (const auto& [id, connection] : connections_) {
+        if (!connection->is_idle()) continue;
+        if (!idle || connection->last_answer() < idle->last_answer()) idle = connection.get();
+    }
+    if (idle) idle->stop();
+    return idle != nullptr;
 }
 
 void Server::remove(std::uint64_t id) {

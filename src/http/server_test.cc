@@ -182,21 +182,93 @@ TEST_F(ServerTest, refuses_what_is_not_http_and_closes) {
     EXPECT_TRUE(run_until([&] { return server_->connection_count() == 0; }));
 }
 
-TEST_F(ServerTest, closes_slow_clients_after_ten_seconds) {
+TEST_F(ServerTest, closes_clients_that_send_a_head_slowly) {
     auto& silent = connect();
     auto& halfway = connect();
     halfway.send("GET / HT");
     auto& drips = connect();
     const Instant before = scheduler_.now();
-    for (int i = 0; i < 9; ++i) {
-        drips.send(i == 0 ? "G" : "\r");
+    for (int i = 0; i < 4; ++i) {
+        drips.send("G");
         scheduler_.run_for(1s);
     }
     EXPECT_EQ(server_->connection_count(), 3u);
 
-    ASSERT_TRUE(run_until([&] { return server_->connection_count() == 0; }));
-    EXPECT_LE(scheduler_.now() - before, Duration(10s));
     ASSERT_TRUE(run_until([&] { return silent.ended && halfway.ended && drips.ended; }));
+    EXPECT_LE(scheduler_.now() - before, Duration(5100ms));
+    EXPECT_EQ(silent.received, "");
+    EXPECT_TRUE(halfway.has("HTTP/1.1 408 "));
+    EXPECT_TRUE(drips.has("HTTP/1.1 408 "));
+    ASSERT_TRUE(run_until([&] { return server_->connection_count() == 0; }));
+    EXPECT_LE(scheduler_.now() - before, Duration(8s));
+}
+
+TEST_F(ServerTest, closes_clients_that_send_a_body_slowly) {
+    auto& drips = connect();
+    drips.send("POST /a HTTP/1.1\r\nHost: server\r\nContent-Length: 100\r\n\r\n");
+    auto& waits = connect();
+    waits.send(
+        "POST /a HTTP/1.1\r\nHost: server\r\nExpect: 100-continue\r\nContent-Length: 4\r\n\r\n");
+    const Instant before = scheduler_.now();
+    ASSERT_TRUE(run_until([&] { return waits.has("HTTP/1.1 100 Continue\r\n\r\n"); }));
+    EXPECT_LE(scheduler_.now() - before, Duration(1s));
+    for (int i = 0; i < 9; ++i) {
+        drips.send("x");
+        scheduler_.run_for(1s);
+    }
+    EXPECT_EQ(server_->connection_count(), 2u);
+
+    ASSERT_TRUE(run_until([&] { return drips.ended && waits.ended; }));
+    EXPECT_LE(scheduler_.now() - before, Duration(11s));
+    EXPECT_TRUE(drips.has("HTTP/1.1 408 "));
+    EXPECT_TRUE(waits.has("HTTP/1.1 408 "));
+    drips.send(std::string(100, 'x'));  // too late: neither answered nor held
+    ASSERT_TRUE(run_until([&] { return server_->connection_count() == 0; }));
+    EXPECT_TRUE(requests_.empty());
+}
+
+TEST_F(ServerTest, takes_a_body_that_comes_while_it_says_that_it_waits) {
+    auto& client = connect();
+    client.send(
+        "POST /a HTTP/1.1\r\nHost: server\r\nExpect: 100-continue\r\nContent-Length: "
+        "4\r\n\r\nbody");
+    ASSERT_TRUE(run_until([&] { return client.has("you asked /a"); }));
+    EXPECT_EQ(requests_[0].body, "body");
+}
+
+TEST_F(ServerTest, refuses_bare_line_ends_and_unknown_expectations_at_once) {
+    for (const std::string& text :
+         {std::string("GET / HTTP/1.1\nHost: server\n\n"), std::string("GET / HTTP/1.1\n"),
+          std::string("\n"), std::string("GET / HTTP/1.1\rHost: server\r\r"),
+          std::string("POST / HTTP/1.1\r\nHost: server\r\nExpect: 200-ok\r\n"
+                      "Content-Length: 4\r\n\r\n")}) {
+        auto& client = connect();
+        const Instant before = scheduler_.now();
+        client.send(text);
+        ASSERT_TRUE(run_until([&] { return client.ended; })) << text;
+        EXPECT_LE(scheduler_.now() - before, Duration(1s)) << text;
+        EXPECT_TRUE(client.received.starts_with("HTTP/1.1 4")) << client.received;
+    }
+    EXPECT_TRUE(requests_.empty());
+}
+
+TEST_F(ServerTest, an_idle_connection_makes_room_for_a_new_one) {
+    listen({.connections_max = 2});
+    auto& first = connect();
+    auto& second = connect();
+    first.send(get);
+    ASSERT_TRUE(run_until([&] { return first.has("you asked"); }));
+    scheduler_.run_for(1s);
+    second.send(get);
+    ASSERT_TRUE(run_until([&] { return second.has("you asked"); }));
+
+    auto& third = connect();
+    third.send(get);
+
+    ASSERT_TRUE(run_until([&] { return third.has("you asked"); }));
+    EXPECT_TRUE(run_until([&] { return first.ended; }));
+    EXPECT_FALSE(second.ended);
+    EXPECT_EQ(server_->connection_count(), 2u);
 }
 
 TEST_F(ServerTest, closes_an_idle_connection_after_thirty_seconds) {
@@ -291,6 +363,33 @@ TEST_F(ServerTest, refuses_a_websocket_elsewhere) {
     client.send("GET /elsewhere HTTP/1.1\r\n" + upgrade_fields);
     ASSERT_TRUE(run_until([&] { return client.has("\r\n\r\n{"); }));
     EXPECT_TRUE(client.received.starts_with("HTTP/1.1 404 "));
+}
+
+TEST_F(ServerTest, asks_its_site_before_every_request_and_upgrade) {
+    listen({.site = Site()});
+    const auto ask = [this](const std::string& head) {
+        Client& client = connect();
+        client.send(head);
+        EXPECT_TRUE(run_until([&] { return client.has("\r\n\r\n"); }));
+        return client.received.substr(9, 3);
+    };
+    const std::string upgrade =
+        "GET /$servicebus/websocket HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        "Sec-WebSocket-Protocol: AMQPWSB10\r\n";
+
+    EXPECT_EQ(ask("GET /metrics HTTP/1.1\r\nHost: evil.example\r\n\r\n"), "421");
+    EXPECT_EQ(ask("GET http://localhost/ HTTP/1.1\r\nHost: evil.example\r\n\r\n"), "421");
+    EXPECT_EQ(ask(upgrade + "Host: evil.example\r\n\r\n"), "421");
+    EXPECT_EQ(ask(upgrade + "Host: localhost\r\nOrigin: http://evil.example\r\n\r\n"), "403");
+    EXPECT_TRUE(requests_.empty());
+    EXPECT_EQ(websocket_, nullptr);
+    EXPECT_EQ(ask("GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"), "200");
+    EXPECT_EQ(ask(upgrade + "Host: localhost\r\nOrigin: http://localhost\r\n\r\n"), "101");
+    EXPECT_TRUE(run_until([&] { return websocket_ != nullptr; }));
+
+    server_->set_site(Site({.names = {"hub"}}));
+    EXPECT_EQ(ask("GET / HTTP/1.1\r\nHost: hub\r\n\r\n"), "200");
 }
 
 TEST_F(ServerTest, carries_a_websocket_over_tls) {

@@ -197,14 +197,15 @@ TEST(WebSocket, ends_with_a_close) {
     }
 }
 
-TEST(WebSocket, refuses_what_breaks_the_protocol) {
-    struct Case {
-        std::string what;
-        std::string wire;
-        unsigned code;
-    };
+struct BadFrame {
+    std::string what;
+    std::string wire;
+    unsigned code;
+};
+
+std::vector<BadFrame> bad_frames() {
     const std::string mask = "mask";
-    const Case cases[] = {
+    return {
         {"text", a_frame({.first = 0x81, .payload = "hi"}), 1003},
         {"part of a text", a_frame({.first = 0x01, .payload = "hi"}), 1003},
         {"no mask", a_frame({.payload = "hi", .masked = false}), 1002},
@@ -224,12 +225,71 @@ TEST(WebSocket, refuses_what_breaks_the_protocol) {
         {"17 MiB", bytes_of({0x82, 0xff, 0, 0, 0, 0, 1, 0x10, 0, 0}) + mask, 1009},
         {"2^63", bytes_of({0x82, 0xff, 0x80, 0, 0, 0, 0, 0, 0, 0}) + mask, 1009},
     };
-    for (const auto& bad : cases) {
+}
+
+TEST(WebSocket, refuses_what_breaks_the_protocol) {
+    for (const auto& bad : bad_frames()) {
         SCOPED_TRACE(bad.what);
         const auto outcome = served(bad.wire);
         ASSERT_TRUE(outcome.error);
         EXPECT_EQ(outcome.error->code, ErrorCode::invalid_argument);
         EXPECT_EQ(close_code(outcome.output), bad.code);
+    }
+}
+
+// One end of a connection is a WebSocket, the other writes bytes as they are.
+class BadPeer : public testing::Test {
+protected:
+    ~BadPeer() override {
+        socket_.reset();
+        plain_.reset();
+        peer_.reset();
+    }
+    void connect() {
+        socket_.reset();
+        plain_.reset();
+        peer_.reset();
+        auto listener = std::move(*world_.plain_server().listen({"server", 0}));
+        listener->accept([this](auto socket) { plain_ = std::move(*socket); });
+        world_.plain_client().connect(listener->local(), 30s,
+                                      [this](auto socket) { peer_ = std::move(*socket); });
+        ASSERT_TRUE(world_.run_until([this] { return plain_ && peer_; }));
+    }
+    void read_until(std::optional<Error>& error) {
+        socket_->read(buffer_, [this, &error](auto size) {
+            if (size) return read_until(error);
+            error = size.error();
+        });
+    }
+
+    io::LayeredSimWorld world_{test::test_seed(), std::make_unique<WebSocketWraps>()};
+    std::unique_ptr<io::Socket> plain_;
+    std::unique_ptr<io::Socket> peer_;
+    std::unique_ptr<io::Socket> socket_;
+    std::vector<std::byte> buffer_ = std::vector<std::byte>(100);
+};
+
+TEST_F(BadPeer, ends_the_read_and_the_write_of_a_server_with_an_error) {
+    const std::vector<std::byte> answer(4 << 20);
+    for (const auto& bad : bad_frames()) {
+        for (const bool while_writing : {false, true}) {
+            SCOPED_TRACE(bad.what + (while_writing ? " while writing" : ""));
+            connect();
+            socket_ = websocket_server(world_.server_loop(), std::move(plain_), {});
+            std::optional<Error> error;
+            std::optional<Result<>> written;
+            read_until(error);
+            if (while_writing) {
+                socket_->write(answer, [&](auto done) { written.emplace(std::move(done)); });
+            }
+
+            peer_->write(as_bytes(bad.wire), [](Result<>) {});
+
+            ASSERT_TRUE(world_.run_until(
+                [&] { return error.has_value() && written.has_value() == while_writing; }));
+            EXPECT_EQ(error->code, ErrorCode::invalid_argument);
+            EXPECT_EQ(written.has_value() && !written->ok(), while_writing);
+        }
     }
 }
 

@@ -5,7 +5,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "base/crc32c.h"
+#include "base/format_version.h"
 #include "base/hex.h"
 
 namespace evenkeel::hub {
@@ -13,7 +13,6 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::string_view header_word = "evenkeel catalogue 1 ";
 const std::string temporary_suffix = ".tmp";
 constexpr std::uint64_t catalogue_bytes_max = std::uint64_t{256} << 20;
 
@@ -116,31 +115,15 @@ std::string encode(const Catalogue& catalogue) {
     json::array removing;
     for (const auto& incarnation : catalogue.removing) removing.emplace_back(to_text(incarnation));
     const std::string body = json::serialize(json::object{{"generation", catalogue.generation},
+                                                          {"identity", to_text(catalogue.identity)},
                                                           {"event_hubs", std::move(hubs)},
                                                           {"removing", std::move(removing)}});
-    return fmt::format("{}{:08x} {}\n{}\n", header_word, crc32c(as_bytes(body)), body.size(), body);
+    return format::framed("catalogue", format::catalogue, body);
 }
 
 Result<Catalogue> decode_catalogue(std::string_view text) {
-    if (!text.starts_with(header_word)) return damaged("its first line is not one");
-    const auto line_end = text.find('\n');
-    if (line_end == std::string_view::npos) return damaged("it ends within its first line");
-    const std::string_view numbers = text.substr(header_word.size(), line_end - header_word.size());
-    std::uint32_t crc = 0;
-    std::size_t bytes = 0;
-    const char* const end = numbers.data() + numbers.size();
-    const auto first = std::from_chars(numbers.data(), end, crc, 16);
-    if (first.ec != std::errc() || first.ptr == end || *first.ptr != ' ') {
-        return damaged("its checksum is not a number");
-    }
-    const auto second = std::from_chars(first.ptr + 1, end, bytes);
-    if (second.ec != std::errc() || second.ptr != end) return damaged("its size is not a number");
-    if (text.size() != line_end + 1 + bytes + 1 || text.back() != '\n') {
-        return damaged("its size is wrong");
-    }
-    const std::string_view body = text.substr(line_end + 1, bytes);
-    if (crc32c(as_bytes(body)) != crc) return damaged("its checksum is wrong");
-
+    EK_TRY_ASSIGN(const std::string_view body,
+                  format::unframed(text, "catalogue", format::catalogue, "catalogue"));
     boost::system::error_code error;
     const json::value value = json::parse(json::string_view(body.data(), body.size()), error);
     if (error || !value.is_object()) return damaged("it is not a JSON object");
@@ -151,6 +134,10 @@ Result<Catalogue> decode_catalogue(std::string_view text) {
     if (!take(object, "generation", catalogue.generation) || !hubs || !hubs->is_array() ||
         !removing || !removing->is_array()) {
         return damaged("it lacks a field");
+    }
+    const json::value* identity = object.if_contains("identity");
+    if (identity && !take_incarnation(*identity, catalogue.identity)) {
+        return damaged("its identity is none");
     }
     for (const auto& hub : hubs->get_array()) {
         EK_TRY_ASSIGN(auto record, decode_event_hub(hub));
@@ -175,6 +162,10 @@ Result<std::optional<LoadedCatalogue>> load_catalogue(io::FileSystem& files,
         if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) continue;
         auto catalogue =
             bytes.ok() ? decode_catalogue(as_text(*bytes)) : Result<Catalogue>(bytes.error());
+        // The other one may be older; to go on with it would write over this one.
+        if (!catalogue.ok() && catalogue.error().code == ErrorCode::unsupported) {
+            return Error{ErrorCode::unsupported, path + ": " + catalogue.error().detail};
+        }
         if (catalogue.ok()) {
             good.push_back(std::move(*catalogue));
             continue;

@@ -1,8 +1,7 @@
 // What a hub is made of, durably: its event hubs with their options, incarnations and groups. One
 // small file, replaced as a whole, and a copy of it, so that a damaged one leaves the other.
 //
-//   evenkeel catalogue 1 <crc32c, 8 hex digits> <bytes>\n
-//   {"generation": 7, "event_hubs": [...], "removing": ["<incarnation>", ...]}
+// Format: docs/formats/catalogue.md.
 //
 // Invariants
 //   C1  save() returns when both files are durable, so that each of them alone tells all that was
@@ -40,6 +39,9 @@ struct EventHubRecord {
 
 struct Catalogue {
     std::uint64_t generation = 0;
+    // Random, for the life of the data folder and its copies: by it checkpoint stores tell hubs
+    // apart. All zero: written before there were identities; open_data_folder() gives one.
+    commitlog::Incarnation identity{};
     std::vector<EventHubRecord> event_hubs;
     std::vector<commitlog::Incarnation> removing;
     bool operator==(const Catalogue&) const = default;
@@ -57,7 +59,7 @@ struct LoadedCatalogue {
     bool whole = true;  // false if a file is missing, damaged or older: save() again
 };
 // The newer of the two good ones; none if neither file exists; `corrupt`, naming the files, if no
-// good one is left.
+// good one is left; `unsupported` if a newer version of Evenkeel wrote one of them.
 Result<std::optional<LoadedCatalogue>> load_catalogue(io::FileSystem& files,
                                                       const std::string& directory);
 Result<> save_catalogue(io::FileSystem& files, const std::string& directory,

@@ -1,7 +1,10 @@
 #include "hub/catalogue.h"
 
+#include <fstream>
+
 #include <gtest/gtest.h>
 
+#include "base/format_version.h"
 #include "io/sim/disk.h"
 #include "support/seed.h"
 
@@ -28,6 +31,7 @@ EventHubRecord a_record(std::string name) {
 Catalogue a_catalogue(std::uint64_t generation) {
     Catalogue catalogue;
     catalogue.generation = generation;
+    catalogue.identity = {std::byte{0xcd}, std::byte{2}};
     catalogue.event_hubs = {a_record("homes"), a_record("Rooms/all.v-2_x")};
     catalogue.event_hubs[1].creating = true;
     catalogue.event_hubs[1].groups.clear();
@@ -122,6 +126,34 @@ TEST(Catalogue, that_is_damaged_twice_is_an_error_that_names_both_files) {
               "data/catalogue: not a good catalogue: its checksum is wrong; data/catalogue.copy: "
               "not a good catalogue: its checksum is wrong; restore one of them from a copy of the "
               "data folder");
+}
+
+TEST(Catalogue, of_version_1_is_read) {
+    std::ifstream file(EK_TEST_DATA "/catalogue_v1");
+    const std::string text{std::istreambuf_iterator<char>(file), {}};
+
+    const auto catalogue = decode_catalogue(text);
+
+    ASSERT_TRUE(catalogue.ok()) << catalogue.error().detail;
+    EXPECT_EQ(catalogue->generation, 7u);
+    ASSERT_EQ(catalogue->event_hubs.size(), 1u);
+    EXPECT_EQ(catalogue->event_hubs[0].groups, std::vector<std::string>{"billing"});
+    EXPECT_EQ(*decode_catalogue(encode(*catalogue)), *catalogue);
+}
+
+TEST(Catalogue, of_a_newer_version_is_refused_also_beside_an_older_copy) {
+    auto disk = a_disk();
+    ASSERT_TRUE(save_catalogue(*disk, folder, a_catalogue(1)).ok());
+    ASSERT_TRUE(io::replace_file(*disk, path(catalogue_copy_name),
+                                 as_bytes(format::framed("catalogue", 2, "{}")))
+                    .ok());
+
+    const auto found = loaded(*disk);
+
+    ASSERT_FALSE(found.ok());
+    EXPECT_EQ(found.error().code, ErrorCode::unsupported);
+    EXPECT_NE(found.error().detail.find("version 2"), std::string::npos) << found.error().detail;
+    EXPECT_NE(found.error().detail.find("up to 1"), std::string::npos) << found.error().detail;
 }
 
 TEST(Catalogue, is_read_from_the_copy_when_the_disk_cannot_read_the_first) {

@@ -5,17 +5,19 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
+#include "base/random.h"
+#include "hub/folder_clock.h"
 
 namespace evenkeel::hub {
 namespace {
 
-constexpr std::string_view lock_name = "lock";
 constexpr std::string_view hubs_name = "hubs";
 
 // The rules and keys of the door lie beside the catalogue.
 bool is_ours(const std::string& name) {
     return name == "keys" || name == "keys.copy" || name == "keys.tmp" || name == "keys.copy.tmp" ||
-           name == lock_name || name == hubs_name || name == catalogue_file_name ||
+           name == clock_file_name || name == std::string(clock_file_name) + ".tmp" ||
+           name == lock_file_name || name == hubs_name || name == catalogue_file_name ||
            name == catalogue_copy_name || name == std::string(catalogue_file_name) + ".tmp" ||
            name == std::string(catalogue_copy_name) + ".tmp" || name == "lost+found";
 }
@@ -135,7 +137,7 @@ Result<DataFolder> open_data_folder(io::FileSystem& files, const std::string& di
     EK_TRY_ASSIGN(const bool existed, look_before_touching(files, directory));
     if (!existed) EK_TRY(make_lasting_folder(files, directory));
     DataFolder folder;
-    EK_TRY_ASSIGN(folder.lock, files.lock(directory + "/" + std::string(lock_name)));
+    EK_TRY_ASSIGN(folder.lock, FolderLock::take(files, directory));
     // Again, now that nobody else can have made a hub in between.
     EK_TRY_ASSIGN(const bool exists, look_before_touching(files, directory));
     if (exists) {
@@ -151,13 +153,16 @@ Result<DataFolder> open_data_folder(io::FileSystem& files, const std::string& di
             !folder.catalogue.removing.empty() ||
             std::any_of(folder.catalogue.event_hubs.begin(), folder.catalogue.event_hubs.end(),
                         [](const auto& hub) { return hub.creating; });
-        if (begun || !loaded->whole) {
+        const bool is_nameless = folder.catalogue.identity == commitlog::Incarnation{};
+        if (is_nameless) secure_bytes(folder.catalogue.identity);
+        if (begun || is_nameless || !loaded->whole) {
             EK_TRY(finish_what_was_begun(files, directory, folder.catalogue));
         }
         return folder;
     }
     EK_TRY(make_if_missing(files, directory + "/" + std::string(hubs_name)));
     folder.catalogue.generation = 1;
+    secure_bytes(folder.catalogue.identity);
     EK_TRY(save_catalogue(files, directory, folder.catalogue));
     return folder;
 }

@@ -1,8 +1,9 @@
 // The folder a hub lives in:
 //
-//   lock             held by the process that has the hub open (I10)
+//   lock             names the process that has the hub open (I10, hub/folder_lock.h)
 //   catalogue        what there is (hub/catalogue.h), and catalogue.copy
 //   keys             who may do what (door/keys.h), and keys.copy
+//   clock            what time it was (hub/folder_clock.h)
 //   hubs/<incarnation>/<partition>/   segments of one partition (commitlog/segment.h)
 //
 // A folder that holds anything else is refused before a byte in it is changed.
@@ -16,12 +17,13 @@
 #include "base/result.h"
 #include "commitlog/record.h"
 #include "hub/catalogue.h"
+#include "hub/folder_lock.h"
 #include "io/file.h"
 
 namespace evenkeel::hub {
 
 struct DataFolder {
-    std::unique_ptr<io::FileLock> lock;
+    std::unique_ptr<FolderLock> lock;
     Catalogue catalogue;
 };
 

@@ -197,6 +197,24 @@ TEST(DataFolder, with_two_damaged_catalogues_is_refused_and_nothing_removed) {
     EXPECT_EQ(disk->files(), before);
 }
 
+TEST(DataFolder, keeps_its_identity_and_gets_one_if_it_has_none) {
+    const auto disk = a_disk({one});
+    const auto first = open_data_folder(*disk, folder)->catalogue.identity;
+    EXPECT_NE(first, commitlog::Incarnation{});
+    EXPECT_EQ(open_data_folder(*disk, folder)->catalogue.identity, first);
+
+    // As a version without identities has left it.
+    Catalogue old = open_data_folder(*disk, folder)->catalogue;
+    old.identity = {};
+    old.generation += 1;
+    ASSERT_TRUE(save_catalogue(*disk, folder, old).ok());
+    const auto given = open_data_folder(*disk, folder)->catalogue.identity;
+
+    EXPECT_NE(given, commitlog::Incarnation{});
+    EXPECT_EQ(open_data_folder(*disk, folder)->catalogue.identity, given);
+    EXPECT_NE(open_data_folder(*a_disk(), folder)->catalogue.identity, given);
+}
+
 TEST(DataFolder, belongs_to_one_at_a_time) {
     Disk disk;
     auto first = open_data_folder(disk, folder);

@@ -85,8 +85,15 @@ void EventHub::sample_traffic(Instant now) {
     for (auto& part : partitions_) part.sample_traffic(now);
 }
 
-void EventHub::retain(WallTime now) {
+WallTime EventHub::last_enqueued() const {
+    WallTime last{0};
+    for (const auto& part : partitions_) last = std::max(last, part.last_enqueued());
+    return last;
+}
+
+void EventHub::retain(WallTime now, std::span<const commitlog::ClockGap> gaps) {
     commitlog::RetentionPolicy policy;
+    policy.gaps = gaps;
     if (record_.retention.count() > 0) policy.age_max = record_.retention;
     if (record_.partition_bytes_max > 0) policy.bytes_max = record_.partition_bytes_max;
     if (!policy.age_max && !policy.bytes_max) return;

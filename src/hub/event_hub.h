@@ -41,7 +41,9 @@ public:
                                                     const ReaderRequest& request,
                                                     Callback<void(const Error&)> ended);
 
-    void retain(WallTime now);
+    // The latest time that an event of any partition has; 0 if there is none.
+    WallTime last_enqueued() const;
+    void retain(WallTime now, std::span<const commitlog::ClockGap> gaps);
     void sample_traffic(Instant now);
     // Takes a changed record over; `added` are the logs of new partitions.
     void change(EventHubRecord record, OpenedLogs added);

@@ -198,8 +198,9 @@ public:
             disks_.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
             disks.push_back(disks_.back().get());
         }
-        EK_TRY_ASSIGN(namespace_,
-                      Namespace::open({files_, loop_, disks, metadata_, log_metrics_}, options));
+        EK_TRY_ASSIGN(namespace_, Namespace::open({files_, loop_, disks, metadata_, log_metrics_,
+                                                   io::system::boot_id()},
+                                                  options));
         namespace_->start();
         loop_.start();
         return {};

@@ -66,10 +66,11 @@ public:
     Result<> open() {
         kill();
         node = std::make_unique<Node>(scheduler);
-        EK_TRY_ASSIGN(
-            hub, Namespace::open(
-                     {*disk, node->loop, {&node->disk_0, &node->disk_1}, node->metadata, metrics},
-                     options));
+        node->loop.set_wall_skew(skew);
+        const NamespaceContext context{*disk,          node->loop, {&node->disk_0, &node->disk_1},
+                                       node->metadata, metrics,    boot};
+        EK_TRY_ASSIGN(hub, background ? Namespace::open_in_background(context, options)
+                                      : Namespace::open(context, options));
         return {};
     }
     void close() {
@@ -195,6 +196,9 @@ public:
     };
 
     HubOptions options;
+    std::string boot = "first";         // of the machine, when a process opens the hub
+    std::chrono::milliseconds skew{0};  // of its wall clock
+    bool background = false;            // open() does not wait for the partitions
     std::unique_ptr<io::sim::Disk> disk;
     io::sim::Scheduler scheduler{test::test_seed()};
     Metrics registry;

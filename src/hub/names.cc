@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/utf8.h"
+
 namespace evenkeel::hub {
 namespace {
 
@@ -65,13 +67,15 @@ Result<> check_group_name(std::string_view name) {
 }
 
 Result<> check_partition_key(std::string_view key) {
-    // UTF-8: every byte that does not continue a character begins one.
+    if (!is_utf8(key)) {  // it is delivered as text
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("partition key '{}' is not valid UTF-8", shown(key))};
+    }
+    // Every byte that does not continue a character begins one.
     const auto characters = std::count_if(key.begin(), key.end(), [](char c) {
         return (static_cast<unsigned char>(c) & 0xc0) != 0x80;
     });
-    // A byte that continues nothing counts for nothing, so bytes are bounded too.
-    if (characters > static_cast<std::ptrdiff_t>(partition_key_characters_max) ||
-        key.size() > 4 * partition_key_characters_max) {
+    if (characters > static_cast<std::ptrdiff_t>(partition_key_characters_max)) {
         return Error{
             ErrorCode::invalid_argument,
             fmt::format("partition key '{}' has {} bytes; at most {} characters are allowed",

@@ -96,6 +96,11 @@ TEST(PartitionKeyName, is_limited_in_characters_not_bytes) {
     EXPECT_TRUE(check_partition_key("any \0 byte\n"s).ok());
 }
 
+TEST(PartitionKeyName, is_utf8) {
+    EXPECT_TRUE(check_partition_key("k\u00e4se").ok());
+    EXPECT_EQ(check_partition_key("k\xe4se").error().code, ErrorCode::invalid_argument);
+}
+
 TEST(PartitionKeyName, cannot_grow_without_bound_by_bytes_that_begin_no_character) {
     EXPECT_FALSE(check_partition_key(std::string(100'000, '\x80')).ok());
 }

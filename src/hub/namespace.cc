@@ -31,8 +31,8 @@ Result<> check_options(std::uint32_t partitions, std::chrono::milliseconds reten
 
 }  // namespace
 
-Result<std::unique_ptr<Namespace>> Namespace::open(const NamespaceContext& context,
-                                                   const HubOptions& options) {
+Result<std::unique_ptr<Namespace>> Namespace::open_folder(const NamespaceContext& context,
+                                                          const HubOptions& options) {
     EK_CHECK(!context.disks.empty(), "a hub has a disk executor");
     if (options.retention_interval.count() <= 0) {
         return Error{ErrorCode::invalid_argument,
@@ -40,66 +40,34 @@ Result<std::unique_ptr<Namespace>> Namespace::open(const NamespaceContext& conte
     }
     EK_TRY_ASSIGN(auto folder, open_data_folder(context.files, options.directory));
     std::unique_ptr<Namespace> opened(new Namespace(context, options, std::move(folder)));
-    for (const auto& record : opened->catalogue_.event_hubs) {
-        OpenedLogs logs;
-        for (std::uint32_t i = 0; i < record.partitions; ++i) {
-            logs.push_back(opened->open_log(record, {i}));
-            if (!logs.back().ok()) {
-                trace(TraceLevel::error, "a partition cannot be used",
-                      {{"event_hub", record.name},
-                       {"partition", std::to_string(i)},
-                       {"cause", logs.back().error().detail}});
-            }
-        }
-        opened->event_hubs_[folded(record.name)] = std::make_unique<EventHub>(
-            record, std::move(logs), AppendLimits{options.event_bytes_max});
-    }
+    EK_TRY_ASSIGN(opened->saved_clock_, load_clock(opened->files_, options.directory));
     return opened;
 }
 
 Namespace::Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder)
-    : context_(context),
+    : lock_(std::move(folder.lock)),
+      files_(context.files, *lock_),
+      context_{files_,           context.loop,    context.disks,
+               context.metadata, context.metrics, context.boot},
       options_(options),
-      lock_(std::move(folder.lock)),
       catalogue_(std::move(folder.catalogue)),
       retention_clock_(context.loop.clock()) {}
-
-void Namespace::start() {
-    context_.loop.check_here();
-    schedule_retention();
-}
-
-void Namespace::schedule_retention() {
-    retention_timer_ = context_.loop.run_after(options_.retention_interval, [this] {
-        retain_now();
-        schedule_retention();
-    });
-}
-
-void Namespace::retain_now() {
-    context_.loop.check_here();
-    const WallTime now = retention_clock_.now();
-    for (auto& [name, event_hub] : event_hubs_) event_hub->retain(now);
-}
-
-void Namespace::sample_traffic() {
-    context_.loop.check_here();
-    const Instant now = context_.loop.clock().now();
-    for (auto& [name, event_hub] : event_hubs_) event_hub->sample_traffic(now);
-}
 
 void Namespace::close(Task done) {
     context_.loop.check_here();
     EK_CHECK(!closing_, "a hub is closed once");
     closing_ = true;
     closed_ = std::move(done);
+    stop_recovery();
     if (retention_timer_) context_.loop.cancel(*retention_timer_);
+    if (lock_timer_) context_.loop.cancel(*lock_timer_);
+    if (clock_timer_) context_.loop.cancel(*clock_timer_);
     finish_close_if_idle();
 }
 
 // Changes that were taken are finished first; then all logs are closed.
 void Namespace::finish_close_if_idle() {
-    if (!closing_ || !closed_ || under_way_ || !changes_.empty()) return;
+    if (!closing_ || !closed_ || under_way_ || !changes_.empty() || !progress_.done()) return;
     while (!event_hubs_.empty()) {
         auto event_hub = std::move(event_hubs_.begin()->second);
         event_hubs_.erase(event_hubs_.begin());
@@ -164,6 +132,10 @@ std::vector<const EventHubRecord*> Namespace::list() const {
 void Namespace::enqueue(Change change) {
     context_.loop.check_here();
     if (closing_) return change.done(Error{ErrorCode::cancelled, "the hub is closing"});
+    if (!progress_.done()) {
+        return change.done(Error{ErrorCode::unavailable,
+                                 "the hub is being recovered after a start; try again soon"});
+    }
     changes_.push_back(std::move(change));
     next_change();
 }
@@ -442,10 +414,14 @@ void Namespace::remove_group(std::string_view name, std::string_view group, Done
         std::move(done));
 }
 
+std::size_t Namespace::disk_of(const EventHubRecord& record, PartitionId partition) const {
+    const std::size_t turn = std::to_integer<std::size_t>(record.incarnation[0]) + partition.value;
+    return turn % context_.disks.size();
+}
+
 commitlog::LogContext Namespace::log_context(const EventHubRecord& record,
                                              PartitionId partition) const {
-    const std::size_t turn = std::to_integer<std::size_t>(record.incarnation[0]) + partition.value;
-    return {context_.files, context_.loop, *context_.disks[turn % context_.disks.size()],
+    return {context_.files, context_.loop, *context_.disks[disk_of(record, partition)],
             context_.metrics};
 }
 

@@ -18,6 +18,7 @@
 #include "commitlog/retention.h"
 #include "hub/data_folder.h"
 #include "hub/event_hub.h"
+#include "hub/folder_clock.h"
 #include "io/file.h"
 #include "io/loop.h"
 #include <evenkeel/hub.h>
@@ -30,6 +31,7 @@ struct NamespaceContext {
     std::vector<io::Executor*> disks;  // partitions are dealt out over them
     io::Executor& metadata;            // for changes of what there is
     commitlog::LogMetrics& metrics;
+    std::string boot = {};  // which boot of the machine its steady clock belongs to; may be unknown
 };
 
 class Namespace {
@@ -40,8 +42,23 @@ public:
     // the others from their work: its use fails, and says why.
     static Result<std::unique_ptr<Namespace>> open(const NamespaceContext& context,
                                                    const HubOptions& options);
-    // Begins with retention.
+    // The same without waiting for the partitions: start() begins to recover them, on the disk
+    // executors. Until then the use of a partition, and every change, fails with `unavailable`.
+    static Result<std::unique_ptr<Namespace>> open_in_background(const NamespaceContext& context,
+                                                                 const HubOptions& options);
+    // Recovers what is not yet, then begins with retention.
     void start();
+    // How far that is.
+    struct Progress {
+        std::uint32_t partitions = 0;
+        std::uint32_t recovered = 0;
+        bool done() const { return recovered == partitions; }
+    };
+    Progress recovery() const;
+    // Calls `done` once all partitions are recovered; cancelled if the hub is closed before.
+    void when_recovered(Done done);
+    // Recovers no further partitions: the hub is to be closed.
+    void stop_recovery();
     // Finishes the changes that were taken, refuses others, ends all readers, flushes all logs;
     // `done` runs when nothing is under way any more.
     void close(Task done);
@@ -49,6 +66,8 @@ public:
     // not_found, naming it; cancelled once the hub is closed.
     Result<EventHub*> find(std::string_view name);
     std::vector<const EventHubRecord*> list() const;
+    // Of the data folder: 32 hex digits.
+    std::string identity() const { return to_text(catalogue_.identity); }
 
     // Each calls `done` once, when it is durable or refused.
     void create(std::string_view name, const EventHubOptions& options, Done done);
@@ -56,6 +75,9 @@ public:
     void remove(std::string_view name, Done done);
     void create_group(std::string_view name, std::string_view group, Done done);
     void remove_group(std::string_view name, std::string_view group, Done done);
+
+    // For whoever else keeps something in the data folder: fails once the folder is not ours.
+    io::FileSystem& files() { return files_; }
 
     void retain_now();
     // For Partition::traffic: about once a second.
@@ -72,14 +94,31 @@ private:
         Done done;
     };
 
+    struct Unrecovered {
+        EventHubRecord record;
+        PartitionId partition;
+    };
+
     Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder);
+    static Result<std::unique_ptr<Namespace>> open_folder(const NamespaceContext& context,
+                                                          const HubOptions& options);
+    void recover_next(std::size_t disk);
+    void take_recovered(const Unrecovered& which, Result<std::unique_ptr<commitlog::Log>> log);
+    void finish_recovery();
+    std::size_t disk_of(const EventHubRecord& record, PartitionId partition) const;
 
     void enqueue(Change change);
     void next_change();
     void finish_change(Catalogue catalogue, Result<> result);
     void let_go(std::unique_ptr<EventHub> event_hub);
     void finish_close_if_idle();
+    void begin_upkeep();
     void schedule_retention();
+    void watch_lock();
+    // When all partitions are open: the times of their last events are known.
+    void judge_time();
+    void report_future_events() const;
+    void remember_time();
 
     commitlog::LogContext log_context(const EventHubRecord& record, PartitionId partition) const;
     commitlog::LogOptions log_options(std::uint32_t partitions) const;
@@ -100,16 +139,25 @@ private:
     void change_record(const std::string& name, Callback<Result<>(EventHubRecord&)> edit, Task show,
                        Done done);
 
-    const NamespaceContext context_;
+    const std::unique_ptr<FolderLock> lock_;
+    OwnedFiles files_;
+    const NamespaceContext context_;  // with files_
     const HubOptions options_;
-    std::unique_ptr<io::FileLock> lock_;
     Catalogue catalogue_;
     std::map<std::string, std::unique_ptr<EventHub>> event_hubs_;  // by folded name
     std::map<EventHub*, std::unique_ptr<EventHub>> leaving_;       // removed, logs still closing
     std::deque<Change> changes_;                                   // the first one may be under way
     bool under_way_ = false;
     commitlog::RetentionClock retention_clock_;
+    std::optional<ClockRecord> saved_clock_;  // as it was at the start
+    WallTime last_event_{0};                  // of all partitions, as they were recovered
+    std::vector<commitlog::ClockGap> clock_gaps_;
+    std::vector<std::deque<Unrecovered>> unrecovered_;  // by disk; not begun
+    Progress progress_;
+    std::vector<Done> when_recovered_;
     std::optional<io::TimerId> retention_timer_;
+    std::optional<io::TimerId> lock_timer_;
+    std::optional<io::TimerId> clock_timer_;
     bool closing_ = false;
     Task closed_;
 };

@@ -64,6 +64,12 @@ Result<commitlog::Log*> Partition::log() {
     return log_->get();
 }
 
+void Partition::set_log(Result<std::unique_ptr<commitlog::Log>> log) {
+    EK_CHECK(!log_.ok(), "a log is recovered once");
+    log_ = std::move(log);
+    rate_in_ = Rate(stored_ever());
+}
+
 Result<std::unique_ptr<PartitionReader>> Partition::attach(const std::string& group,
                                                            const Position& position,
                                                            const ReaderRequest& request,
@@ -124,6 +130,10 @@ Partition::Traffic Partition::traffic(Instant now) const {
 void Partition::sample_traffic(Instant now) {
     rate_in_.sample(now, stored_ever());
     rate_out_.sample(now, sent_);
+}
+
+WallTime Partition::last_enqueued() const {
+    return log_.ok() ? (*log_)->properties().last_enqueued : WallTime{0};
 }
 
 std::int64_t Partition::stored_ever() const {

@@ -66,6 +66,9 @@ public:
 
     PartitionId id() const { return id_; }
     Result<commitlog::Log*> log();
+    // Once, in the place of the error it was made with: the log has been recovered, or cannot be.
+    void set_log(Result<std::unique_ptr<commitlog::Log>> log);
+    WallTime last_enqueued() const;
 
     // `ended` runs at most once, when the reader is displaced or its event hub or group goes; the
     // reader gets nothing after that. Displaced readers have ended when this returns.

@@ -57,6 +57,9 @@ struct DirectoryEntry {
 class FileLock {
 public:
     virtual ~FileLock() = default;
+    // `fenced` if the path no longer leads to what is locked: it was removed or replaced, so that
+    // another process could lock what is there now. Cheap: no more than a look at the path.
+    virtual Result<> check() const = 0;
 };
 
 class FileSystem {
@@ -75,6 +78,11 @@ public:
     virtual Result<> sync_directory(const std::string& path) = 0;
     // Creates the file if needed and locks it; conflict, naming the holder, if it is held.
     virtual Result<std::unique_ptr<FileLock>> lock(const std::string& path) = 0;
+    // Locks a folder itself, whatever happens to the files in it; apart from lock(). `note` is the
+    // path of a file that begins with the holder's process id, for the message where the system
+    // does not tell. `unsupported` if the file system cannot (NFS).
+    virtual Result<std::unique_ptr<FileLock>> lock_folder(const std::string& path,
+                                                          const std::string& note) = 0;
     // What is left for us on the device that holds `path`.
     virtual Result<std::uint64_t> free_bytes(const std::string& path) = 0;
 };

@@ -281,6 +281,39 @@ TEST_P(FileContract, a_lock_is_held_by_one_until_it_ends) {
     EXPECT_TRUE(files().lock(at("LOCK")).ok());
 }
 
+TEST_P(FileContract, a_folder_is_locked_whatever_happens_to_files_in_it) {
+    ASSERT_TRUE(files().make_directory(at("d")).ok());
+    auto held = files().lock_folder(at("d"), at("d/LOCK"));
+    ASSERT_TRUE(held.ok()) << held.error().detail;
+    ASSERT_TRUE(files().lock(at("d/LOCK")).ok()) << "a lock of its own";
+    ASSERT_TRUE(files().remove(at("d/LOCK")).ok());
+
+    const auto second = files().lock_folder(at("d"), at("d/LOCK"));
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, ErrorCode::conflict);
+    EXPECT_TRUE((*held)->check().ok());
+
+    held->reset();
+    EXPECT_TRUE(files().lock_folder(at("d"), at("d/LOCK")).ok());
+    EXPECT_EQ(files().lock_folder(at("missing"), "").error().code, ErrorCode::not_found);
+}
+
+TEST_P(FileContract, a_lock_tells_when_its_file_was_removed_or_replaced) {
+    ASSERT_TRUE(files().make_directory(at("d")).ok());
+    const auto folder = files().lock_folder(at("d"), "");
+    const auto file = files().lock(at("d/LOCK"));
+    ASSERT_TRUE(folder.ok() && file.ok());
+    EXPECT_TRUE((*file)->check().ok());
+
+    ASSERT_TRUE(files().remove(at("d/LOCK")).ok());
+    EXPECT_EQ((*file)->check().error().code, ErrorCode::fenced);
+    make("d/LOCK", "1");
+    EXPECT_EQ((*file)->check().error().code, ErrorCode::fenced);
+    EXPECT_TRUE((*folder)->check().ok());
+    ASSERT_TRUE(files().rename(at("d"), at("moved")).ok());
+    EXPECT_EQ((*folder)->check().error().code, ErrorCode::fenced);
+}
+
 TEST_P(FileContract, free_space_is_told_for_what_exists) {
     EXPECT_GT(*files().free_bytes(at("")), 0u);
     EXPECT_EQ(files().free_bytes(at("missing")).error().code, ErrorCode::not_found);

@@ -30,6 +30,11 @@ std::string to_string(const Endpoint& endpoint);
 std::optional<Endpoint> parse_endpoint(std::string_view text);
 // True for addresses of this host that no other host reaches, and for "localhost".
 bool is_loopback(std::string_view host);
+// True for an IP address, as opposed to a name; without brackets.
+bool is_address(std::string_view host);
+// Whom an address belongs to: itself, or of IPv6 its network of 64 bits, "2001:db8:1:2::/64", for
+// one customer has all of it. Anything else as it stands.
+std::string network_of(std::string_view host);
 
 class Socket {
 public:

@@ -30,5 +30,23 @@ TEST(Endpoint, knows_addresses_of_this_host_only) {
     }
 }
 
+TEST(Endpoint, tells_addresses_from_names) {
+    for (const auto* host : {"127.0.0.1", "10.0.0.1", "::1", "fe80::1", "::ffff:10.0.0.1"}) {
+        EXPECT_TRUE(is_address(host)) << host;
+    }
+    for (const auto* host : {"", "localhost", "10.0.0", "10.0.0.1.example", "256.0.0.1", "[::1]"}) {
+        EXPECT_FALSE(is_address(host)) << host;
+    }
+    EXPECT_FALSE(is_address(std::string_view("10.0.0.1\0x", 10)));
+}
+
+TEST(Endpoint, knows_the_network_of_an_address) {
+    EXPECT_EQ(network_of("10.0.0.1"), "10.0.0.1");
+    EXPECT_EQ(network_of("::ffff:10.0.0.1"), "10.0.0.1");
+    EXPECT_EQ(network_of("2001:db8:1:2:3:4:5:6"), "2001:db8:1:2::/64");
+    EXPECT_EQ(network_of("::1"), "::/64");
+    EXPECT_EQ(network_of("client"), "client");
+}
+
 }  // namespace
 }  // namespace evenkeel::io

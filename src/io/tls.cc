@@ -256,12 +256,6 @@ private:
     const TlsServerContext& context_;
 };
 
-bool is_address(const std::string& host) {
-    const std::unique_ptr<ASN1_OCTET_STRING, Freed<ASN1_OCTET_STRING_free>> address(
-        a2i_IPADDRESS(host.c_str()));
-    return address != nullptr;
-}
-
 // As OpenSSL wants them, where a comma would begin another one.
 Result<std::string> alternative_names(const std::vector<std::string>& hosts) {
     constexpr std::string_view letters =
@@ -377,6 +371,24 @@ Result<TlsIdentity> read_identity(FileSystem& files, const std::string& certific
     identity.certificate_pem = as_text(certificate);
     identity.key_pem = as_text(key);
     return identity;
+}
+
+std::vector<std::string> names_of(const TlsIdentity& identity) {
+    std::vector<std::string> names;
+    const BioPointer chain = reading(identity.certificate_pem);
+    const CertificatePointer leaf = read_certificate(*chain);
+    if (!leaf) return names;
+    const std::unique_ptr<GENERAL_NAMES, Freed<GENERAL_NAMES_free>> alternatives(
+        static_cast<GENERAL_NAMES*>(
+            X509_get_ext_d2i(leaf.get(), NID_subject_alt_name, nullptr, nullptr)));
+    for (int i = 0; alternatives && i < sk_GENERAL_NAME_num(alternatives.get()); ++i) {
+        const GENERAL_NAME* const name = sk_GENERAL_NAME_value(alternatives.get(), i);
+        if (name->type != GEN_DNS) continue;
+        const auto* const text =
+            reinterpret_cast<const char*>(ASN1_STRING_get0_data(name->d.dNSName));
+        names.emplace_back(text, static_cast<std::size_t>(ASN1_STRING_length(name->d.dNSName)));
+    }
+    return names;
 }
 
 Result<TlsIdentity> make_self_signed(const std::vector<std::string>& hosts) {

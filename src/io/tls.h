@@ -38,6 +38,10 @@ Result<TlsIdentity> read_identity(FileSystem& files, const std::string& certific
 Result<TlsIdentity> make_self_signed(const std::vector<std::string>& hosts = {"localhost",
                                                                               "127.0.0.1", "::1"});
 
+// The DNS names that the certificate is for, as it has them: "hub.example.org", "*.example.org".
+// None if it does not parse.
+std::vector<std::string> names_of(const TlsIdentity& identity);
+
 // Threads: any.
 class TlsServerContext {
 public:

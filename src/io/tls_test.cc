@@ -262,6 +262,11 @@ public:
                SSL_is_init_finished(ssl_.get());
     }
     SSL* ssl() { return ssl_.get(); }
+    // Puts bytes onto the wire as they are.
+    void send_raw(std::string_view bytes) {
+        BIO_write(SSL_get_wbio(ssl_.get()), bytes.data(), static_cast<int>(bytes.size()));
+        flush();
+    }
     // Writes what OpenSSL has to say.
     void flush() {
         char* data = nullptr;
@@ -347,6 +352,34 @@ TEST_F(TlsTest, ends_a_stream_of_nothing_but_key_updates) {
     EXPECT_EQ(read_->error().code, ErrorCode::overloaded);
 }
 
+TEST_F(TlsTest, ends_a_stream_with_a_record_that_does_not_decrypt) {
+    const std::string record = std::string("\x17\x03\x03\x00\x20", 5) + std::string(32, 'x');
+    for (const int version : {TLS1_2_VERSION, TLS1_3_VERSION}) {
+        for (const bool while_writing : {false, true}) {
+            SCOPED_TRACE(std::to_string(version) + (while_writing ? " while writing" : ""));
+            const std::vector<std::byte> answer(while_writing ? 4 << 20 : 0);
+            connect();
+            serve(*context_);
+            read_.reset();
+            written_.reset();
+            server_->read(buffer_, [this](auto size) { read_.emplace(std::move(size)); });
+            RawClient client(world_, std::move(plain_client_), version);
+            ASSERT_TRUE(client.shake_hands());
+            if (while_writing) {
+                server_->write(answer, [this](auto done) { written_.emplace(std::move(done)); });
+            }
+
+            client.send_raw(record);
+
+            ASSERT_TRUE(world_.run_until(
+                [&] { return read_.has_value() && written_.has_value() == while_writing; }));
+            EXPECT_EQ(read_->error().code, ErrorCode::unavailable);
+            server_.reset();
+            EXPECT_TRUE(world_.run_until([&] { return client.ended; }));
+        }
+    }
+}
+
 TEST_F(TlsTest, follows_a_few_key_updates) {
     serve(*context_);
     server_->read(buffer_, [this](auto size) { read_.emplace(std::move(size)); });
@@ -390,6 +423,12 @@ TEST(TlsIdentity, is_for_names_and_addresses_only) {
         EXPECT_FALSE(make_self_signed({bad})) << bad;
     }
     EXPECT_FALSE(make_self_signed({}));
+}
+
+TEST(TlsIdentity, tells_the_names_of_its_certificate) {
+    EXPECT_EQ(names_of(*make_self_signed({"hub", "10.0.0.1", "*.example.org", "::1"})),
+              (std::vector<std::string>{"hub", "*.example.org"}));
+    EXPECT_TRUE(names_of({"x", "y"}).empty());
 }
 
 TEST(TlsIdentity, is_read_from_two_files) {

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/check.h"
+#include "processor/canary.h"
 #include "processor/load_balancer.h"
 
 namespace evenkeel::processor {
@@ -22,6 +23,10 @@ std::uint64_t mixed(std::uint64_t value) {
 
 bool is_up(const ViewMember& member) {
     return !member.is_foreign && !member.is_leaving;
+}
+
+bool can_read(const ViewMember& member) {
+    return !member.gives_all && (!member.is_unable || canary_gives_to_unable);
 }
 
 // Fills a plan step by step; `left` is what each member of ours still needs.
@@ -72,22 +77,31 @@ private:
         }
     }
 
-    // Members on probation get nothing, unless there is nobody else.
+    // Members on probation get nothing, unless there is nobody else; nor do those that cannot read.
     void find_receivers() {
-        receives_.assign(members(), false);
-        bool any = false;
-        for (std::size_t m = 0; m < members(); ++m) {
-            receives_[m] = is_up(view_.members[m]) && !view_.members[m].is_on_probation;
-            any = any || receives_[m];
-        }
-        if (any) return;
-        for (std::size_t m = 0; m < members(); ++m) receives_[m] = is_up(view_.members[m]);
+        const auto choose = [&](auto may_receive) {
+            receives_.assign(members(), false);
+            for (std::size_t m = 0; m < members(); ++m) {
+                receives_[m] = is_up(view_.members[m]) && may_receive(view_.members[m]);
+            }
+            return std::find(receives_.begin(), receives_.end(), true) != receives_.end();
+        };
+        can_give_ = choose([](const ViewMember& member) {
+                        return can_read(member) && !member.is_on_probation;
+                    }) ||
+                    choose([](const ViewMember& member) { return can_read(member); });
+        if (!can_give_) choose([](const ViewMember&) { return true; });
+    }
+
+    // B5
+    bool gives_all(std::size_t member) const {
+        return can_give_ && view_.members[member].gives_all;
     }
 
     void set_quotas() {
         std::vector<std::size_t> sharing;
         for (std::size_t m = 0; m < members(); ++m) {
-            const bool has_some = is_up(view_.members[m]) && plan_.counts[m] > 0;
+            const bool has_some = is_up(view_.members[m]) && plan_.counts[m] > 0 && !gives_all(m);
             if (receives_[m] || has_some || view_.members[m].is_foreign) sharing.push_back(m);
         }
         if (sharing.empty()) return;
@@ -150,7 +164,8 @@ private:
         for (std::size_t p = 0; p < view_.partitions.size(); ++p) {
             const ViewPartition& partition = view_.partitions[p];
             const bool is_left =
-                partition.owner != nobody && view_.members[at(partition.owner)].is_leaving;
+                partition.owner != nobody &&
+                (view_.members[at(partition.owner)].is_leaving || gives_all(at(partition.owner)));
             if (partition.owner != nobody && !(is_left && !is_up_at(partition.offered_to))) {
                 continue;
             }
@@ -171,7 +186,7 @@ private:
     void move_surplus() {
         for (const std::size_t m : order_) {
             const ViewMember& member = view_.members[m];
-            if (member.is_leaving || plan_.counts[m] <= plan_.quotas[m]) continue;
+            if (member.is_leaving || gives_all(m) || plan_.counts[m] <= plan_.quotas[m]) continue;
             std::vector<PartitionId> movable;
             for (std::size_t p = 0; p < view_.partitions.size(); ++p) {
                 const ViewPartition& partition = view_.partitions[p];
@@ -199,6 +214,7 @@ private:
     std::vector<std::uint64_t> hashes_;
     std::vector<std::size_t> order_;
     std::vector<bool> receives_;
+    bool can_give_ = false;  // somebody who can read receives
     std::vector<std::uint32_t> left_;
     std::vector<std::uint32_t> given_;
 };
@@ -264,11 +280,12 @@ std::string explain(const View& view, const Plan& plan) {
                     view.members.size(), plan.by_load ? "load" : "count");
     for (std::size_t m = 0; m < view.members.size(); ++m) {
         const ViewMember& member = view.members[m];
-        text += fmt::format("  {}{}: has {}, due {}{}{}{}\n", member.id,
+        text += fmt::format("  {}{}: has {}, due {}{}{}{}{}\n", member.id,
                             static_cast<MemberIndex>(m) == view.self ? " (this one)" : "",
                             plan.counts[m], plan.quotas[m], member.is_leaving ? ", leaving" : "",
                             member.is_on_probation ? ", on probation after crashes" : "",
-                            member.is_foreign ? ", not one of ours" : "");
+                            member.is_foreign ? ", not one of ours" : "",
+                            member.is_unable ? ", cannot read the hub" : "");
     }
     const auto name = [&](MemberIndex member) -> const std::string& {
         return view.members[static_cast<std::size_t>(member)].id;
@@ -284,9 +301,10 @@ std::string explain(const View& view, const Plan& plan) {
         if (move.from != nobody) {
             const ViewMember& from = view.members[static_cast<std::size_t>(move.from)];
             reason = fmt::format("{}: {}", from.id,
-                                 from.is_leaving ? "its owner leaves"
-                                 : plan.by_load  ? "its owner has too much load"
-                                                 : "its owner has too many");
+                                 from.is_leaving  ? "its owner leaves"
+                                 : from.gives_all ? "its owner cannot read the hub"
+                                 : plan.by_load   ? "its owner has too much load"
+                                                  : "its owner has too many");
         }
         text += fmt::format("  {} to {} ({})\n", move.partition.value, name(move.to), reason);
     }

@@ -10,6 +10,7 @@
 //       gets at most its quota, plus free partitions that nobody needs.
 //   B3  Moves are as few as can be: the larger shares go to those who have more than the floor.
 //   B4  The order of members or claims does not matter: ties are broken by hashes of names.
+//   B5  What a member cannot read goes to members that can, never to another that cannot.
 // No I/O, no clock, no chance. Threads: any.
 #pragma once
 
@@ -29,8 +30,10 @@ inline constexpr MemberIndex nobody = -1;
 struct ViewMember {
     std::string id;
     bool is_leaving = false;
-    bool is_on_probation = false;  // crashed again and again: gets nothing new for now
+    bool is_on_probation = false;  // crashed again and again, or silent: gets nothing new for now
     bool is_foreign = false;       // an official member: known only by what it owns
+    bool is_unable = false;        // cannot read: gets nothing, unless nobody can
+    bool gives_all = false;        // and gives what it has to those that can
 };
 
 struct ViewPartition {

@@ -34,5 +34,13 @@ inline constexpr bool canary_close_without_flush = EK_PROCESSOR_CANARY == 11;
 inline constexpr bool canary_acts_without_reader = EK_PROCESSOR_CANARY == 12;
 // A checkpoint that cannot be read counts as none.
 inline constexpr bool canary_failed_seal_is_none = EK_PROCESSOR_CANARY == 13;
+// A member that is old by the store's clock is dead.
+inline constexpr bool canary_expiry_by_age = EK_PROCESSOR_CANARY == 14;
+// A member that cannot read keeps its partitions.
+inline constexpr bool canary_keeps_unread = EK_PROCESSOR_CANARY == 15;
+// A member that cannot read gives its partitions to any other.
+inline constexpr bool canary_gives_to_unable = EK_PROCESSOR_CANARY == 16;
+// What an emptied store answers is believed.
+inline constexpr bool canary_believes_any_store = EK_PROCESSOR_CANARY == 17;
 
 }  // namespace evenkeel::processor

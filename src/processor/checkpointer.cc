@@ -86,6 +86,15 @@ void Checkpointer::write() {
     is_wanted_ = false;
     is_under_way_ = true;
     events_ = 0;
+    EK_CHECK(latest_ >= stored_, "K1: a checkpoint rises");
+    place_.store.write_checkpoint(
+        checkpoint(),
+        [this, mark = latest_, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
+            if (!alive.expired()) written(mark, result);
+        });
+}
+
+checkpoint::Checkpoint Checkpointer::checkpoint() const {
     checkpoint::Checkpoint checkpoint;
     checkpoint.partition = place_.partition;
     checkpoint.sequence = {latest_.sequence};
@@ -94,12 +103,7 @@ void Checkpointer::write() {
     checkpoint.attempts = latest_.attempts;
     checkpoint.hub_created_ms = hub_created_ms_;
     checkpoint.enqueued_ms = latest_.enqueued_ms;
-    EK_CHECK(latest_ >= stored_, "K1: a checkpoint rises");
-    place_.store.write_checkpoint(
-        checkpoint,
-        [this, mark = latest_, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
-            if (!alive.expired()) written(mark, result);
-        });
+    return checkpoint;
 }
 
 void Checkpointer::written(const Mark& mark, const Result<>& result) {

@@ -77,6 +77,8 @@ public:
     // What is under way may still arrive. Flushes end with `cancelled`.
     void stop();
 
+    // The latest, as it would be written.
+    checkpoint::Checkpoint checkpoint() const;
     const Mark& latest() const { return latest_; }
     const Mark& stored() const { return stored_; }
 

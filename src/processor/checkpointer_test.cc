@@ -34,9 +34,9 @@ struct Rig : Permit {
 
     const checkpoint::GroupName group{"a", "b", "c"};
     io::sim::Scheduler scheduler{test::test_seed()};
+    checkpoint::MemoryServer server{scheduler.clock()};
     io::sim::SimLoop loop{scheduler, "me"};
     io::sim::SimLoop server_loop{scheduler, "store"};
-    checkpoint::MemoryServer server{scheduler.clock()};
     checkpoint::Faults faults{.write_half = milliseconds(50)};
     checkpoint::FaultyStore store{
         loop, server_loop, std::make_shared<checkpoint::MemoryStore>(server_loop, server, group),

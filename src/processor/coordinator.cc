@@ -47,8 +47,16 @@ void Coordinator::on_fenced(PartitionId partition) {
     core_->on_fenced(partition);
 }
 
+void Coordinator::set_unread(std::optional<Instant> since) {
+    core_->set_unread(since);
+}
+
 void Coordinator::leave(Task done) {
     core_->leave(std::move(done));
+}
+
+void Coordinator::abandon() {
+    core_->give_up();
 }
 
 CoordinatorStatus Coordinator::status() const {
@@ -67,13 +75,19 @@ Coordinator::Core::Core(io::Loop& loop, checkpoint::Store& store, PartitionHost&
       random_(random),
       members_(options_.id, timing_),
       holdings_(host),
-      heartbeat_(loop, store, timing_, random_.fork(),
-                 {.on_lapsed = [this] { on_lapsed(); },
-                  .on_gained = [this] { on_gained(); },
-                  .on_taken = [this](Error error) { on_taken(std::move(error)); },
-                  .on_failure = [this](const Error& error,
-                                       Duration in) { report("heartbeat", error, in); },
-                  .on_latency = [this](Duration latency) { members_.note_latency(latency); }}),
+      heartbeat_(
+          loop, store, timing_, random_.fork(),
+          {.on_lapsed = [this] { on_lapsed(); },
+           .on_gained = [this] { on_gained(); },
+           .on_taken = [this](Error error) { on_taken(std::move(error)); },
+           .on_failure = [this](const Error& error,
+                                Duration in) { report("heartbeat", error, in); },
+           .on_doubt =
+               [this] {
+                   if (options_.on_doubt) options_.on_doubt();
+               },
+           .on_answer =
+               [this](Duration latency) { members_.note_answer(latency, loop_.clock().now()); }}),
       hand_overs_({loop, store, holdings_, ownerships_, members_},
                   [this](PartitionId partition, HandOvers::Outcome outcome) {
                       on_hand_over_ended(partition, outcome);
@@ -134,17 +148,24 @@ void Coordinator::Core::judge_own_entry(Result<std::vector<Member>> listed, Inst
                               "one another id",
                               options_.id, own->note.empty() ? "no note" : own->note)});
     }
-    // Whoever lives has written within a heartbeat, give or take a half for a slow store and the
-    // second to which it may cut ages. If we are wrong, the other one finds out and ends.
+    // Whoever lives has written within a heartbeat, give or take a half for a slow store. If we are
+    // wrong, the other one finds out and ends.
     const Duration silence = timing_.heartbeat * 3 / 2;
     if (!watched_) {
         watched_ = *own;
         watched_since_ = now;
     }
-    if (own->age >= silence + std::chrono::seconds(1) || now - watched_since_ >= silence) {
-        return enter(*own, asked);
-    }
+    if (known_age(*own) >= silence || now - watched_since_ >= silence) return enter(*own, asked);
     look_after(std::max(timing_.poll_fast, timing_.heartbeat / 10));
+}
+
+// The store's clock can be set, and then a living entry looks old: it counts only where nobody can.
+// Where requests are dear the watch would take most of a minute, and the clock is the service's.
+Duration Coordinator::Core::known_age(const Member& own) const {
+    if (!own.is_age_exact && !timing_.is_thrifty) return Duration(0);
+    // Stores may cut ages to whole seconds.
+    const Duration error = own.is_age_exact ? Duration(0) : Duration(std::chrono::seconds(1));
+    return std::max(own.age - error, Duration(0));
 }
 
 void Coordinator::Core::enter(const std::optional<Member>& old, Instant asked) {
@@ -156,9 +177,8 @@ void Coordinator::Core::enter(const std::optional<Member>& old, Instant asked) {
         entry.version = old->version;
         if (old->age < timing_.restart_memory) entry.restarts = old->restarts + 1;
         // The process before us may still have its lease, unless it is known to be old.
-        const Duration age = std::max(old->age - Duration(std::chrono::seconds(1)), Duration(0));
         const Duration watched = watched_ ? asked - watched_since_ : Duration(0);
-        const Duration left = timing_.dead - std::max(age, watched);
+        const Duration left = timing_.dead - std::max(known_age(*old), watched);
         if (!options_.exclusive_source) accept_from_ = asked + std::max(left, Duration(0));
     }
     probation_ = members_.probation(entry.restarts);
@@ -300,6 +320,8 @@ void Coordinator::Core::leave(Task done) {
     }
     phase_ = Phase::leaving;
     left_ = std::move(done);
+    left_at_ = loop_.clock().now();
+    await_others(left_at_);
     heartbeat_.change([](Member& entry) {
         entry.state = checkpoint::MemberState::leaving;
         entry.expecting = false;

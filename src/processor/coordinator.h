@@ -17,7 +17,9 @@
 //       the listing of ownerships, and at least Timing::dead after this version of the member was
 //       first seen, still shows that version.
 //   C5  may_act() is false from the moment the lease ends, whatever task runs first after a pause.
-//   C6  What is owned is read, or being opened, or written again soon: never owned but unread.
+//   C6  What is owned is read, or being opened, or written again soon: never owned but unread. Who
+//       cannot read for Timing::unread_max hands over to a member that can; if none can, all keep
+//       what they have.
 //
 // Threads: pinned to the loop. The loop, the store and the host outlive it. Destroying it stops all
 // it does at once, as a crash would; leave() is the polite way.
@@ -26,6 +28,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -64,6 +67,8 @@ struct CoordinatorOptions {
     bool may_be_mixed = false;
     // A listing is asked for in this task: what is asked for in it as well comes with it.
     std::function<void()> on_look = {};
+    // Our entry is not there as we wrote it: the store may have lost more than that.
+    std::function<void()> on_doubt = {};
     // A partition changed hands by a write of ours: claimed, given, released.
     std::function<void(OwnerMove)> on_move = {};
     // Our id was taken by another incarnation: everything was closed as lost, and this coordinator
@@ -108,9 +113,18 @@ public:
     LeaseTerm term(PartitionId partition) const override;
     void on_fenced(PartitionId partition) override;
 
-    // Hands everything over, or releases it if nobody else is there, and removes our entry; at most
+    // We have not heard from the hub, or got no reader, since then; none: we read. Told when at
+    // least half of Timing::unread_max has passed, and again when that is over. The others give us
+    // nothing then; and after all of it we hand over what we have, if a member is there that can
+    // read.
+    void set_unread(std::optional<Instant> since);
+
+    // Waits a moment for others that come or leave just now (Timing::settle), hands everything
+    // over, or releases it at once if nobody else is there, and removes our entry; at most
     // Timing::leave_max, then gives the rest up. Once. After `done` it does nothing any more.
     void leave(Task done);
+    // Gives everything up at once, as lost, and does nothing any more.
+    void abandon();
 
     CoordinatorStatus status() const;
     // Inputs, decision and reasons of the last plan, for people.

@@ -35,7 +35,9 @@ public:
     LeaseTerm term(PartitionId partition) const;
     bool is_covered(const Holding& holding, Instant now) const;
     void on_fenced(PartitionId partition);
+    void set_unread(std::optional<Instant> since);
     void leave(Task done);
+    void give_up();
     CoordinatorStatus status() const;
     std::string explain() const;
 
@@ -54,6 +56,7 @@ private:
     void judge_own_entry(Result<std::vector<checkpoint::Member>> listed, Instant asked);
     void enter(const std::optional<checkpoint::Member>& old, Instant asked);
     void entered(Result<> written);
+    Duration known_age(const checkpoint::Member& own) const;
     // End
     void on_lapsed();
     // While the lease is over and the broker vouches for us: we look at the clock again and again,
@@ -62,7 +65,6 @@ private:
     bool is_attentive(Instant now) const;
     void on_gained();
     void on_taken(Error error);
-    void give_up();
     // True once only the removal of our entry is left.
     bool finish_leaving();
     void stop();
@@ -93,6 +95,12 @@ private:
     void on_pushed();
     void publish_offers();
     void tidy_up(Instant now);
+    // When we cannot read: coordinator_unread.cc
+    bool is_unable(Instant now) const;
+    bool gives_all(Instant now) const;
+    void look_for_readers(Instant now);
+    void on_given_up(Instant now);
+    Instant next_give_up(Instant now) const;
     // Loads: coordinator_loads.cc
     void watch_loads();
     void compare_loads(const std::vector<checkpoint::Ownership>& listed, Instant now);
@@ -104,6 +112,8 @@ private:
     void look_now();
     bool is_fast(Instant now) const;
     bool is_calm(Instant now) const { return now >= calm_at_; }
+    Duration settle() const { return has_push_ ? timing_.settle_push : timing_.settle; }
+    void await_others(Instant now);
     bool may_write(Instant now) const;
     bool ownerships_due(Instant now) const;
     Duration drawn(Duration period);
@@ -155,12 +165,19 @@ private:
     Instant push_credit_at_;
     Duration backoff_{0};
     Instant calm_at_;
+    Instant left_at_;     // when we were told to leave
+    Instant gives_from_;  // whoever leaves looks at the group once more before it gives, then
     Instant fast_since_;
     bool was_fast_ = false;
     Instant ownerships_listed_;
     bool has_listed_ownerships_ = false;
     std::uint32_t unowned_ = 0;
     bool has_foreign_ = false;
+    std::optional<Instant> unread_since_;   // told by set_unread()
+    std::optional<Instant> readers_since_;  // since when we see a member that can read
+    std::optional<Instant> given_up_;       // the unread_since_ for which we last gave something up
+    Instant rests_until_;                   // we take nothing before: we could not read it
+    Duration rest_{0};
     std::map<PartitionId, double> loads_;  // of what we hold, smoothed
     Instant loads_changed_;                // when we last waited because of that
     bool has_changed_ = false;             // what we own, since it was told

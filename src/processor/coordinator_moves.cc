@@ -30,6 +30,11 @@ void Coordinator::Core::tell_gift(PartitionId partition) const {
     if (!options_.on_move) return;
     const checkpoint::Ownership& given = ownerships_[partition];
     std::string reason = fmt::format("handed over for balance, {} members", view_.members.size());
+    if (unread_since_) {
+        const Duration silent = loop_.clock().now() - *unread_since_;
+        reason = fmt::format("handed over: '{}' has not heard from the hub for {} s", options_.id,
+                             std::chrono::duration_cast<std::chrono::seconds>(silent).count());
+    }
     if (phase_ == Phase::leaving) {
         reason = fmt::format("{}: '{}' stops", given.owner.empty() ? "released" : "handed over",
                              options_.id);

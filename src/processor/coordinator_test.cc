@@ -1,6 +1,8 @@
 #include "processor/coordinator.h"
 
+#include <list>
 #include <map>
+#include <memory>
 #include <set>
 
 #include <gtest/gtest.h>
@@ -39,15 +41,24 @@ private:
     std::map<PartitionId, Epoch> open_;
 };
 
+// The far end of an instance's way to the store. Requests on their way keep it: they arrive after
+// the instance has gone, as they would at a server elsewhere.
+struct Remote {
+    Remote(SimLoop& server_loop, MemoryServer& server)
+        : store(server_loop, server, checkpoint::GroupName{"n", "hub", "group"}) {}
+
+    Faults faults;
+    MemoryStore store;
+};
+
 // One processor with a way to the store that may go wrong.
 struct Instance {
     Instance(Scheduler& scheduler, SimLoop& server_loop, MemoryServer& server,
              CoordinatorOptions options)
-        : loop(scheduler, options.id),
-          store(loop, server_loop,
-                std::make_shared<MemoryStore>(server_loop, server,
-                                              checkpoint::GroupName{"n", "hub", "group"}),
-                faults, scheduler.fork_random()),
+        : remote(std::make_shared<Remote>(server_loop, server)),
+          loop(scheduler, options.id),
+          store(loop, server_loop, std::shared_ptr<checkpoint::Store>(remote, &remote->store),
+                remote->faults, scheduler.fork_random()),
           host(loop) {
         options.on_ended = [this](Error error) { ended = std::move(error); };
         options.on_failure = [this](const Failure&) { ++failures; };
@@ -59,7 +70,8 @@ struct Instance {
     }
     std::size_t count() const { return host.opened().size(); }
 
-    Faults faults;
+    const std::shared_ptr<Remote> remote;
+    Faults& faults = remote->faults;
     SimLoop loop;
     FaultyStore store;
     PlainHost host;
@@ -77,10 +89,16 @@ protected:
         return std::make_unique<Instance>(scheduler_, server_loop_, server_, options);
     }
 
+    // A store whose clock can be set, empty, until the test ends.
+    MemoryServer& make_server() {
+        return servers_.emplace_back(scheduler_.clock(), MemoryServer::Options{.is_steady = false});
+    }
+
     bool is_exclusive_ = false;
     Scheduler scheduler_{test::test_seed()};
-    SimLoop server_loop_{scheduler_, "store"};
     MemoryServer server_{scheduler_.clock()};
+    std::list<MemoryServer> servers_;
+    SimLoop server_loop_{scheduler_, "store"};  // the first to go, with what is on its way
 };
 
 TEST_F(CoordinatorTest, one_alone_takes_all_and_releases_all_when_it_leaves) {
@@ -123,6 +141,27 @@ TEST_F(CoordinatorTest, hands_over_in_peace_to_one_that_joins) {
 }
 
 // G-L2, C5: before any timer or answer has run.
+TEST_F(CoordinatorTest, one_that_leaves_gives_to_one_that_comes_at_once) {
+    auto a = make("a");
+    auto b = make("b");
+    a->start(8);
+    b->start(8);
+    scheduler_.run_for(10s);
+    ASSERT_EQ(a->count(), 4U);
+
+    auto c = make("c");
+    bool has_left = false;
+    a->coordinator->leave([&] { has_left = true; });
+    c->start(8);
+    scheduler_.run_for(10s);
+
+    EXPECT_TRUE(has_left);
+    EXPECT_EQ(b->count(), 4U);
+    EXPECT_EQ(c->count(), 4U);
+    EXPECT_EQ(b->coordinator->status().received, 0U) << "each moves once";
+    EXPECT_EQ(b->coordinator->status().handed_over, 0U);
+}
+
 TEST_F(CoordinatorTest, may_not_act_after_the_lease_whatever_runs_first_C5) {
     auto a = make("a");
     a->start(2);
@@ -351,6 +390,106 @@ TEST_F(CoordinatorTest, an_outage_makes_few_requests) {
 
     // Heartbeats every half second, listings every two.
     EXPECT_LT(a->coordinator->status().requests - before, 250U);
+}
+
+TEST_F(CoordinatorTest, steps_of_the_stores_clock_move_nothing) {
+    for (const Duration step : {Duration(5s), Duration(600s), Duration(-600s)}) {
+        MemoryServer& server = make_server();
+        const auto make_fast = [&](const std::string& id) {
+            CoordinatorOptions options{.id = id, .incarnation = "1"};
+            options.timing = fast_timing();
+            return std::make_unique<Instance>(scheduler_, server_loop_, server, options);
+        };
+        auto a = make_fast("a");
+        auto b = make_fast("b");
+        a->start(8);
+        b->start(8);
+        scheduler_.run_for(10s);
+        const auto claims = a->coordinator->status().claims + b->coordinator->status().claims;
+
+        for (int i = 0; i < 25; ++i) {
+            server.step_clock(step);
+            scheduler_.run_for(1s);
+        }
+
+        EXPECT_EQ(a->count(), 4U);
+        EXPECT_EQ(b->count(), 4U);
+        for (const auto* each : {a.get(), b.get()}) {
+            EXPECT_EQ(each->coordinator->status().lost, 0U);
+            EXPECT_EQ(each->coordinator->status().handed_over, 0U);
+        }
+        EXPECT_EQ(a->coordinator->status().claims + b->coordinator->status().claims, claims);
+    }
+}
+
+TEST_F(CoordinatorTest, a_step_of_the_stores_clock_gives_no_twin_the_id) {
+    MemoryServer& server = make_server();
+    Instance a(scheduler_, server_loop_, server, {.id = "a", .incarnation = "1"});
+    a.start(2);
+    scheduler_.run_for(5s);
+
+    server.step_clock(600s);
+    Instance twin(scheduler_, server_loop_, server, {.id = "a", .incarnation = "2"});
+    twin.start(2);
+    scheduler_.run_for(10s);
+
+    ASSERT_TRUE(twin.started && !twin.started->ok());
+    EXPECT_FALSE(a.ended);
+    EXPECT_EQ(a.count(), 2U);
+}
+
+TEST_F(CoordinatorTest, one_that_cannot_read_gives_to_one_that_can) {
+    auto a = make("a");
+    auto b = make("b");
+    a->start(4);
+    b->start(4);
+    scheduler_.run_for(10s);
+    ASSERT_EQ(a->count(), 2U);
+
+    const Instant silent = scheduler_.now();
+    scheduler_.run_for(10s);
+    a->coordinator->set_unread(silent);
+    scheduler_.run_for(9s);
+    EXPECT_EQ(a->count(), 2U) << "not before unread_max";
+    scheduler_.run_for(5s);
+    EXPECT_EQ(a->count(), 0U);
+    EXPECT_EQ(b->count(), 4U);
+    EXPECT_EQ(a->coordinator->status().handed_over, 2U);
+    EXPECT_NE(b->coordinator->explain().find("cannot read the hub"), std::string::npos);
+
+    a->coordinator->set_unread(std::nullopt);
+    scheduler_.run_for(10s);
+    EXPECT_EQ(a->count(), 0U) << "it rests first";
+    scheduler_.run_for(20s);
+    EXPECT_EQ(a->count(), 2U);
+}
+
+TEST_F(CoordinatorTest, if_nobody_can_read_nobody_gives) {
+    auto a = make("a");
+    auto b = make("b");
+    a->start(4);
+    b->start(4);
+    scheduler_.run_for(10s);
+
+    const Instant silent = scheduler_.now();
+    scheduler_.run_for(10s);
+    a->coordinator->set_unread(silent);
+    scheduler_.run_for(3s);
+    b->coordinator->set_unread(silent + 3s);
+    scheduler_.run_for(60s);
+    EXPECT_EQ(a->count(), 2U);
+    EXPECT_EQ(b->count(), 2U);
+
+    // One hears of it sooner than the other.
+    b->coordinator->set_unread(std::nullopt);
+    scheduler_.run_for(5s);
+    a->coordinator->set_unread(std::nullopt);
+    scheduler_.run_for(60s);
+
+    for (const auto* each : {a.get(), b.get()}) {
+        EXPECT_EQ(each->count(), 2U);
+        EXPECT_EQ(each->coordinator->status().handed_over, 0U);
+    }
 }
 
 }  // namespace

@@ -9,7 +9,8 @@ namespace evenkeel::processor {
 Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory handlers,
            CoordinatorOptions coordination, Random random, std::function<void(Error)> ended)
     : store_(place.loop, place.store, coordination.timing.request_max),
-      place_{place.loop, place.workers, store_, place.source, place.dead_letters},
+      place_{place.loop,   place.workers,      store_,
+             place.source, place.dead_letters, place.on_store_lost},
       options_(std::move(options)),
       handlers_(std::move(handlers)),
       random_(random),
@@ -19,13 +20,18 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
       requests_(place.loop, store_, coordination.incarnation, 2 * coordination.timing.poll,
                 {[this](const Requests& requests) { on_requests(requests); },
                  [this](const Error& error, Duration in) {
+                     // Its file was replaced: what it answers is not to be trusted.
+                     if (error.code == ErrorCode::corrupt) return lose_store({error});
                      on_failure({ErrorScope::store, std::nullopt, "look for requests", error, true,
                                  std::chrono::duration_cast<std::chrono::milliseconds>(in)});
                  }},
-                random_.fork()) {
+                random_.fork()),
+      reach_(coordination.timing.unread_max, place.loop.clock().now()),
+      store_memory_(store_mark_period(coordination.timing)) {
     // At owner level 0 the newest reader wins, also one that was replaced: then the lease decides.
     coordination.exclusive_source = place.source.is_exclusive() && !coordination.may_be_mixed;
     if (coordination.may_be_mixed) coordination.on_look = [this] { requests_.look_now(); };
+    coordination.on_doubt = [this] { requests_.look_now(); };
     coordination.on_failure = [this](const Failure& failure) { on_failure(failure); };
     coordination.on_ended = [this](const Error& error) {
         requests_.stop();
@@ -41,6 +47,8 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
 
 Core::~Core() {
     if (timer_) place_.loop.cancel(*timer_);
+    if (reach_timer_) place_.loop.cancel(*reach_timer_);
+    if (settle_timer_) place_.loop.cancel(*settle_timer_);
     coordinator_.reset();
     slots_.clear();
 }
@@ -53,17 +61,27 @@ void Core::start(Callback<void(Result<>)> started) {
             if (alive.expired()) return;
             if (!hub.ok()) return started(hub.error());
             partitions_ = hub->partitions;
-            is_started_ = true;
-            coordinator_->start(
-                partitions_, [this, alive, started = std::move(started)](Result<> joined) mutable {
-                    if (alive.expired()) return;
-                    if (joined.ok()) {
-                        look_again();
-                        requests_.start();
-                    }
-                    started(std::move(joined));
-                });
+            identity_ = hub->identity;
+            on_heard();
+            join_store([this, started = std::move(started)](Result<> joined) mutable {
+                if (!joined.ok()) return started(std::move(joined));
+                take_part(std::move(started));
+            });
         });
+}
+
+void Core::take_part(Callback<void(Result<>)> started) {
+    is_started_ = true;
+    coordinator_->start(partitions_, [this, alive = std::weak_ptr<bool>(alive_),
+                                      started = std::move(started)](Result<> joined) mutable {
+        if (alive.expired()) return;
+        if (joined.ok()) {
+            look_again();
+            watch_reach();
+            requests_.start();
+        }
+        started(std::move(joined));
+    });
 }
 
 // The event hub may have grown.
@@ -78,13 +96,57 @@ void Core::look_again() {
                     const auto in = std::chrono::duration_cast<std::chrono::milliseconds>(refresh);
                     on_failure({ErrorScope::source, std::nullopt, "look at the hub", hub.error(),
                                 true, in});
-                } else if (hub->partitions > partitions_) {
+                } else if (on_hub(*hub) && hub->partitions > partitions_) {
                     partitions_ = hub->partitions;
                     coordinator_->set_partitions(partitions_);
                 }
                 look_again();
             });
     });
+}
+
+// Goes on while it stops: what cannot be read is handed over all the same.
+void Core::watch_reach() {
+    reach_timer_ = place_.loop.run_after(reach_.period(), [this] {
+        reach_timer_.reset();
+        look_at_reach();
+        watch_reach();
+    });
+}
+
+void Core::look_at_reach() {
+    const Instant now = place_.loop.clock().now();
+    std::optional<Instant> in_vain_since;
+    for (const auto& [partition, slot] : slots_) {
+        if (!slot.pump) continue;
+        const std::optional<Instant> since = slot.pump->unread_since();
+        if (!since) {
+            in_vain_since.reset();
+            break;
+        }
+        in_vain_since = std::max(in_vain_since.value_or(*since), *since);
+    }
+    reach_.set_pumps(in_vain_since);
+    if (reach_.is_question_due(now)) {
+        place_.source.properties(
+            [this, alive = std::weak_ptr<bool>(alive_)](const Result<source::HubProperties>& hub) {
+                if (alive.expired() || !hub.ok()) return;
+                on_heard();
+                look_at_reach();
+            });
+    }
+    const std::optional<Instant> unread = reach_.unread_since(now);
+    if (unread.has_value() != is_unread_) {
+        is_unread_ = unread.has_value();
+        if (is_unread_) {
+            on_failure({ErrorScope::source, std::nullopt, "read",
+                        Error{ErrorCode::timed_out,
+                              "nothing can be read from the hub; if that lasts, the partitions go "
+                              "to instances that can read them"},
+                        true});
+        }
+    }
+    coordinator_->set_unread(unread);
 }
 
 double Core::load_of(PartitionId partition) {
@@ -110,17 +172,26 @@ void Core::open(PartitionId partition, Epoch epoch) {
         std::make_unique<Pump>(PumpPlace{place_.loop, place_.workers, place_.store, place_.source,
                                          *coordinator_, letters, options_, handlers_},
                                static_cast<PumpOwner&>(*this), partition, epoch, random_.fork());
-    slot.pump->hold(!paused_ || paused_->contains(partition));
+    slot.pump->hold(is_held(partition));
     slot.pump->start();
+    settle_store();
+}
+
+bool Core::is_held(PartitionId partition) const {
+    return is_store_lost_ || is_store_young_ || !paused_ || paused_->contains(partition);
+}
+
+void Core::hold_pumps() {
+    for (auto& [partition, slot] : slots_) {
+        if (slot.pump) slot.pump->hold(is_held(partition));
+    }
 }
 
 void Core::on_requests(const Requests& requests) {
-    if (is_stopping_) return;
+    if (is_stopping_ || !is_same_store(requests.store)) return;
     if (paused_ != requests.paused) {
         paused_ = requests.paused;
-        for (auto& [partition, slot] : slots_) {
-            if (slot.pump) slot.pump->hold(paused_->contains(partition));
-        }
+        hold_pumps();
     }
     if (!requests.drain) return;
     checkpoint::Record done = *requests.drain;
@@ -148,6 +219,7 @@ void Core::retire(PartitionId partition, std::uint64_t pump_number) {
     Slot& slot = slots_[partition];
     if (!slot.pump || slot.pump_number != pump_number) return;
     events_handled_ += slot.pump->status().events_handled;
+    remember(slot.pump->progress());
     slot.pump.reset();
     loads_.forget(partition);
 }
@@ -179,11 +251,27 @@ void Core::on_stop_wanted(PartitionId partition, const Error& error) {
     const Error why{code, fmt::format("a poisonous event of partition {} ended the "
                                       "processor: {}",
                                       partition.value, error.detail)};
-    // Not from within the pump: it is to be closed.
+    stop_because(why);
+}
+
+// Not from within the pump: it is to be closed.
+void Core::stop_because(const Error& why) {
     place_.loop.post([this, why, alive = std::weak_ptr<bool>(alive_)] {
         if (alive.expired() || is_stopping_) return;
         stop([this, why](const StopReport&) { end(why); });
     });
+}
+
+bool Core::on_hub(const source::HubProperties& hub) {
+    if (identity_.empty()) identity_ = hub.identity;  // it was updated to a version that has one
+    if (hub.identity == identity_) return true;
+    stop_because(
+        {ErrorCode::invalid_argument,
+         fmt::format("another hub answers at this address now ({}; it was {}); the "
+                     "group's entries are not its own. Start the processor again once "
+                     "the right one is there",
+                     hub.identity.empty() ? "one without identity" : hub.identity, identity_)});
+    return false;
 }
 
 void Core::end(const Error& error) {

@@ -25,7 +25,9 @@
 #include "processor/journal.h"
 #include "processor/load_meter.h"
 #include "processor/pump.h"
+#include "processor/reach.h"
 #include "processor/requests.h"
+#include "processor/store_mark.h"
 #include "source/source.h"
 #include <evenkeel/processor.h>
 
@@ -38,6 +40,8 @@ struct CorePlace {
     checkpoint::Store& store;
     source::Source& source;
     DeadLetters* dead_letters = nullptr;  // null: the store
+    // The store was lost, and what we know is stored again now.
+    std::function<void()> on_store_lost = {};
 };
 
 class Core final : public PartitionHost, private PumpOwner {
@@ -75,10 +79,48 @@ private:
 
     void on_failure(const Failure& failure) override;
     void on_stop_wanted(PartitionId partition, const Error& error) override;
+    bool on_hub(const source::HubProperties& hub) override;
+    // store_loss.cc: the store that we begin with, and its loss.
+    void join_store(Callback<void(Result<>)> joined);
+    void join_store(const StoreSigns& signs, Callback<void(Result<>)> joined);
+    void join_failed(const Error& error, Callback<void(Result<>)> joined);
+    void write_sign(const checkpoint::Record& record, Callback<void(Result<>)> joined);
+    void raise_epochs(Callback<void(Result<>)> done);
+    void settle_store();
+    void confirm_store(Callback<void(Result<>)> answer) override;
+    void confirm_all();
+    // False if it is another one by now.
+    bool is_same_store(const StoreSigns& signs);
+    void lose_store(const StoreVerdict& verdict);
+    void drain_lost(bool must_seed);
+    void abandon();
+    void when(std::function<bool()> is_true, std::function<void()> then);
+    void look_until(std::function<bool()> is_true, std::function<void()> then, Instant until);
+    void remember(const checkpoint::Checkpoint& progress);
+    void seed_checkpoints(std::uint32_t attempts, std::function<void()> done);
+    void write_seeds(const std::vector<checkpoint::Checkpoint>& stored, std::uint32_t attempts,
+                     const std::function<void()>& done);
+    void seed_again(std::uint32_t attempts, const std::function<void()>& done);
+    // Wraps an answer: it does not reach a core that is gone.
+    template <typename Function>
+    auto while_alive(Function function) {
+        return [alive = std::weak_ptr<bool>(alive_),
+                function = std::move(function)](auto&&... arguments) mutable {
+            if (!alive.expired()) function(std::forward<decltype(arguments)>(arguments)...);
+        };
+    }
+
+    void stop_because(const Error& why);
     void on_undrained(PartitionId partition, bool is_running) override;
+    void on_heard() override { reach_.heard(place_.loop.clock().now()); }
     std::weak_ptr<bool> alive() const override { return alive_; }
     void retire(PartitionId partition, std::uint64_t pump_number);
+    bool is_held(PartitionId partition) const;
+    void hold_pumps();
+    void take_part(Callback<void(Result<>)> started);
     void look_again();
+    void watch_reach();
+    void look_at_reach();
     double load_of(PartitionId partition);
     void on_requests(const Requests& requests);
     void left();
@@ -99,6 +141,7 @@ private:
     std::unique_ptr<Coordinator> coordinator_;
     LoadMeter loads_;
     std::uint32_t partitions_ = 0;
+    std::string identity_;  // of the hub that we began with
     std::uint64_t pumps_ = 0;
     std::uint64_t events_handled_ = 0;  // by pumps that are gone
     bool is_started_ = false;
@@ -107,6 +150,17 @@ private:
     std::optional<StopReport> report_;
     std::vector<Callback<void(const StopReport&)>> stopped_;
     std::optional<io::TimerId> timer_;
+    std::optional<io::TimerId> reach_timer_;
+    Reach reach_;
+    bool is_unread_ = false;  // and was told
+    StoreMemory store_memory_;
+    bool is_store_young_ = false;  // nothing is handled yet
+    bool is_store_lost_ = false;
+    std::uint32_t join_failures_ = 0;
+    std::vector<Callback<void(Result<>)>> unconfirmed_;  // to be answered after the next look
+    bool is_confirming_ = false;
+    std::optional<io::TimerId> settle_timer_;
+    std::map<PartitionId, checkpoint::Checkpoint> progress_;  // of pumps that are gone
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

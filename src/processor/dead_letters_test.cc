@@ -42,8 +42,8 @@ struct HubLetters : testing::Test {
 
     const checkpoint::GroupName group{"a", "homes", "billing"};
     io::sim::Scheduler scheduler{test::test_seed()};
-    io::sim::SimLoop loop{scheduler, "me"};
     checkpoint::MemoryServer server{scheduler.clock()};
+    io::sim::SimLoop loop{scheduler, "me"};
     checkpoint::MemoryStore store{loop, server, group};
     FakeOutlet outlet;
     HubDeadLetters letters{outlet, store, "homes", "billing"};

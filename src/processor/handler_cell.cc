@@ -103,7 +103,7 @@ void HandlerCell::ended(Result<> result) {
 
 void HandlerCell::abandon(Closed reason, Task gone) {
     loop_.check_here();
-    is_ending_ = true;
+    set_closing(Closed::lost);
     pump_ = nullptr;
     abandoned_ = reason;
     gone_ = std::move(gone);

@@ -76,12 +76,20 @@ public:
     // The latest event that checkpoint() was called for.
     Asked asked() const;
     void set_ending(bool is_ending) { is_ending_ = is_ending; }
+    void set_closing(Closed reason) {
+        closing_as_ = reason;  // before the flag that makes it count
+        is_closing_ = true;
+        is_ending_ = true;
+    }
 
     std::uint32_t id() const override { return partition_.value; }
     std::int64_t epoch() const override { return epoch_.value; }
     void checkpoint(const Event& event) override;
     Result<> flush() override;
     bool is_ending() const override { return is_ending_; }
+    std::optional<Closed> closing() const override {
+        return is_closing_ ? std::optional<Closed>(closing_as_) : std::nullopt;
+    }
     std::uint32_t attempt() const override { return attempt_; }
     void pause() override;
     void resume() override;
@@ -113,6 +121,8 @@ private:
     std::optional<Closed> abandoned_;
     Task gone_;
     std::atomic<bool> is_ending_ = false;
+    std::atomic<bool> is_closing_ = false;
+    std::atomic<Closed> closing_as_ = Closed::shutdown;
     std::atomic<std::uint32_t> attempt_ = 0;
     std::atomic<void*> sink_ = nullptr;
     mutable Mutex mutex_;

@@ -97,7 +97,9 @@ void Heartbeat::on_silence() {
 
 void Heartbeat::on_written(const Beat& beat, Result<std::string> result) {
     const bool is_awaited = is_answered(beat.question);
-    listener_.on_latency(loop_.clock().now() - beat.sent);
+    if (result || result.error().code == ErrorCode::conflict) {
+        listener_.on_answer(loop_.clock().now() - beat.sent);
+    }
     if (is_stopped_) {
         if (is_awaited) try_remove();
         return;
@@ -155,6 +157,7 @@ void Heartbeat::on_looked(std::uint64_t question, Result<std::vector<Member>> li
                                    [&](const Member& member) { return member.id == entry_.id; });
     if (mine != listed->end() && mine->incarnation != entry_.incarnation) return taken();
     entry_.version = mine == listed->end() ? "" : mine->version;
+    if (!written_) listener_.on_doubt();
     // Once at once; if that fails as well, the store is odd.
     if (++conflicts_ <= 1) {
         write();

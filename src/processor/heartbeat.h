@@ -36,7 +36,9 @@ public:
         // Another incarnation has our id. Nothing is written after it.
         std::function<void(Error)> on_taken;
         std::function<void(const Error&, Duration retried_in)> on_failure;
-        std::function<void(Duration)> on_latency;
+        // Our entry is not there as we wrote it: an answer was lost, or the store lost entries.
+        std::function<void()> on_doubt;
+        std::function<void(Duration latency)> on_answer;  // from the store, good or a conflict
     };
 
     Heartbeat(io::Loop& loop, checkpoint::Store& store, const Timing& timing, Random random,

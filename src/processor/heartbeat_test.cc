@@ -29,9 +29,9 @@ protected:
 
     const Timing timing_ = GetParam();
     io::sim::Scheduler scheduler_{test::test_seed()};
+    checkpoint::MemoryServer server_{scheduler_.clock()};
     io::sim::SimLoop server_loop_{scheduler_, "store"};
     io::sim::SimLoop loop_{scheduler_, "a"};
-    checkpoint::MemoryServer server_{scheduler_.clock()};
     checkpoint::Faults faults_;
     checkpoint::FaultyStore store_{
         loop_, server_loop_,
@@ -40,6 +40,7 @@ protected:
         faults_, scheduler_.fork_random()};
     int lapses_ = 0;
     int failures_ = 0;
+    int doubts_ = 0;
     Heartbeat heartbeat_{loop_,
                          store_,
                          timing_,
@@ -48,7 +49,8 @@ protected:
                           .on_gained = [] {},
                           .on_taken = [](const Error&) { ADD_FAILURE() << "nobody took it"; },
                           .on_failure = [this](const Error&, Duration) { ++failures_; },
-                          .on_latency = [](Duration) {}}};
+                          .on_doubt = [this] { ++doubts_; },
+                          .on_answer = [](Duration) {}}};
     std::uint64_t requests_before_ = 0;
 };
 
@@ -86,6 +88,17 @@ TEST_P(HeartbeatTest, a_store_that_never_answers_is_asked_seldom_and_found_again
     faults_.silent_per_thousand = 0;
     scheduler_.run_for(timing_.request_max + 1s);
 
+    EXPECT_TRUE(is_leased());
+}
+
+TEST_P(HeartbeatTest, an_entry_that_is_gone_is_told_and_written_again) {
+    EXPECT_EQ(doubts_, 0);
+    server_.restore({"n", "hub", "group"}, {});
+
+    scheduler_.run_for(2 * timing_.heartbeat);
+
+    EXPECT_EQ(doubts_, 1);
+    EXPECT_EQ(server_.snapshot({"n", "hub", "group"}).members({scheduler_.now(), {}}).size(), 1U);
     EXPECT_TRUE(is_leased());
 }
 

@@ -62,8 +62,8 @@ struct JournalWorld : testing::Test {
 
     const checkpoint::GroupName group{"a", "b", "c"};
     io::sim::Scheduler scheduler{test::test_seed()};
-    io::sim::SimLoop loop{scheduler, "me"}, server_loop{scheduler, "store"};
     checkpoint::MemoryServer server{scheduler.clock()};
+    io::sim::SimLoop loop{scheduler, "me"}, server_loop{scheduler, "store"};
     checkpoint::Faults faults;
     checkpoint::FaultyStore store{
         loop, server_loop, std::make_shared<checkpoint::MemoryStore>(server_loop, server, group),

@@ -17,15 +17,18 @@ public:
     LoadPlanner(const View& view, const std::vector<double>& loads)
         : view_(view), loads_(loads), owners_(view.partitions.size(), nobody) {
         sums_.assign(view.members.size(), 0);
-        for (std::size_t m = 0; m < view.members.size(); ++m) {
-            const ViewMember& member = view.members[m];
-            if (!member.is_leaving && !member.is_on_probation) receivers_.push_back(m);
-        }
-        if (receivers_.empty()) {
+        const auto choose = [&](auto may_receive) {
             for (std::size_t m = 0; m < view.members.size(); ++m) {
-                if (!view.members[m].is_leaving) receivers_.push_back(m);
+                const ViewMember& member = view.members[m];
+                if (!member.is_leaving && may_receive(member)) receivers_.push_back(m);
             }
-        }
+            return !receivers_.empty();
+        };
+        can_give_ = choose([](const ViewMember& member) {
+                        return !member.is_unable && !member.is_on_probation;
+                    }) ||
+                    choose([](const ViewMember& member) { return !member.is_unable; });
+        if (!can_give_) choose([](const ViewMember&) { return true; });
         std::sort(receivers_.begin(), receivers_.end(), [&](std::size_t a, std::size_t b) {
             return view.members[a].id < view.members[b].id;
         });
@@ -54,6 +57,10 @@ private:
         return member != nobody && !view_.members[static_cast<std::size_t>(member)].is_leaving;
     }
 
+    bool gives_all(MemberIndex member) const {
+        return can_give_ && view_.members[static_cast<std::size_t>(member)].gives_all;
+    }
+
     std::size_t lightest() const {
         return *std::min_element(receivers_.begin(), receivers_.end(),
                                  [&](std::size_t a, std::size_t b) { return before(a, b); });
@@ -66,7 +73,9 @@ private:
     void assign_free() {
         std::vector<std::size_t> free;
         for (std::size_t p = 0; p < owners_.size(); ++p) {
-            if (owners_[p] == nobody || !is_up(owners_[p])) free.push_back(p);
+            if (owners_[p] == nobody || !is_up(owners_[p]) || gives_all(owners_[p])) {
+                free.push_back(p);
+            }
         }
         std::stable_sort(free.begin(), free.end(),
                          [&](std::size_t a, std::size_t b) { return loads_[a] > loads_[b]; });
@@ -161,6 +170,7 @@ private:
     const View& view_;
     const std::vector<double>& loads_;
     std::vector<std::size_t> receivers_;
+    bool can_give_ = false;            // somebody who can read receives
     std::vector<MemberIndex> owners_;  // as planned so far
     std::vector<double> sums_;
     std::vector<Move> moves_;

@@ -1,6 +1,7 @@
 #include "processor/members.h"
 
 #include <algorithm>
+#include <functional>
 #include <utility>
 
 #include "processor/canary.h"
@@ -15,7 +16,11 @@ using checkpoint::MemberState;
 // The store may tell ages as the difference of two times that were each cut to a second.
 constexpr Duration age_error{std::chrono::seconds(1)};
 constexpr Duration probation_first_max{std::chrono::seconds(6)};
-constexpr int latency_parts = 8;  // each measurement counts an eighth
+// Of our last nine writes the third slowest tells how slow the store is: one or two that took ten
+// times as long as the others say nothing about it.
+constexpr std::size_t latencies_max = 9;
+constexpr std::size_t latencies_slow = 3;
+constexpr int latency_factor = 8;
 
 bool same_content(const Member& a, const Member& b) {
     return a.state == b.state && a.generation == b.generation && a.expecting == b.expecting &&
@@ -26,11 +31,11 @@ bool same_content(const Member& a, const Member& b) {
 
 Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTime wall) {
     Change change;
-    const Duration gap = is_first_ ? Duration(0) : now - last_listed_;
+    note_answer(now);
+    const Duration gap = std::exchange(longest_silence_, Duration(0));
     const bool was_blind = gap > timing_.heartbeat * 5 / 2;
     const bool was_away = std::exchange(has_failed_, false) ||
                           gap > std::max(timing_.heartbeat, timing_.poll) * 3 / 2;
-    if (was_blind && !canary_blind_judgement) age_counts_from_ = now + timing_.dead;
     // Whoever could not write any more than we could list does so now; once for each version, or a
     // store that fails now and then would keep the dead alive.
     const Instant spared = now + timing_.heartbeat / 2 - death_after();
@@ -44,14 +49,14 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         }
         const auto known = before.find(member.id);
         const Instant since = was_blind ? now : first_there(member, now);
-        Seen seen{std::move(member), since, now, false, false};
+        Seen seen{std::move(member), since, now};
         if (known == before.end()) {
             change.joined = true;
         } else {
             const Seen& old = known->second;
             if (old.member.version == seen.member.version &&
                 (!was_blind || canary_blind_judgement)) {
-                const bool is_spared = was_away && !old.is_spared;
+                const bool is_spared = was_away && !old.is_spared && !canary_blind_judgement;
                 seen.version_since =
                     is_spared ? std::max(old.version_since, spared) : old.version_since;
                 seen.is_spared = old.is_spared || was_away;
@@ -60,7 +65,12 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
                 seen.incarnation_since = old.incarnation_since;
             }
             seen.is_dead = old.is_dead;
+            seen.has_written = old.has_written || old.member.version != seen.member.version;
             if (!same_content(old.member, seen.member)) change.content = true;
+            if (seen.member.state == MemberState::leaving &&
+                old.member.state != MemberState::leaving) {
+                change.leaves = true;
+            }
         }
         std::string id = seen.member.id;
         others_.emplace_hint(others_.end(), std::move(id), std::move(seen));
@@ -69,12 +79,6 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         if (!others_.contains(id)) change.content = true;
     }
 
-    // If at the first look all are silent, perhaps the store was away for everybody.
-    if (is_first_ && !others_.empty() &&
-        std::all_of(others_.begin(), others_.end(),
-                    [&](const auto& entry) { return judge_by_age(entry.second.member, now); })) {
-        age_counts_from_ = now + timing_.dead;
-    }
     is_first_ = false;
     last_listed_ = now;
     for (auto& [id, seen] : others_) {
@@ -84,6 +88,7 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         const bool is_same =
             old != before.end() && old->second.member.version == seen.member.version;
         seen.is_dead = (was_dead && is_same) || judge(seen, now, wall);
+        seen.is_silent = !seen.has_written && is_old(seen.member);
         const bool is_new = !before.contains(id);
         if (seen.is_dead && !was_dead && !is_new) change.died = true;
         if (!seen.is_dead && was_dead) change.joined = true;
@@ -91,10 +96,15 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
     return change;
 }
 
-// Of a version that the last listing did not show.
+// Of a version that the last listing did not show. Where requests are dear, looks are far apart and
+// the clock is the service's, which no operator sets.
 Instant Members::first_there(const Member& member, Instant now) const {
-    if (is_first_ || !timing_.by_exact_age || !member.is_age_exact) return now;
-    return std::max(now - member.age, last_listed_);
+    if (is_first_) return now;
+    if (timing_.by_exact_age && member.is_age_exact) {
+        return std::max(now - member.age, last_listed_);
+    }
+    if (!timing_.is_thrifty) return now;
+    return std::clamp(now - (member.age - age_error), last_listed_, now);
 }
 
 bool Members::judge(const Seen& seen, Instant now, WallTime wall) const {
@@ -102,19 +112,36 @@ bool Members::judge(const Seen& seen, Instant now, WallTime wall) const {
         const auto silent = wall - WallTime{seen.member.since_ms};
         return silent >= std::chrono::duration_cast<std::chrono::milliseconds>(timing_.dead);
     }
-    return now - seen.version_since >= death_after() || judge_by_age(seen.member, now);
+    if (canary_expiry_by_age && is_old(seen.member)) return true;
+    return now - seen.version_since >= death_after();
 }
 
-bool Members::judge_by_age(const Member& member, Instant now) const {
-    return now >= age_counts_from_ && member.age >= death_after() + age_error;
+bool Members::is_old(const Member& member) const {
+    return member.age >= death_after() + age_error;
 }
 
-void Members::note_latency(Duration latency) {
-    latency_ += (latency - latency_) / latency_parts;
+void Members::note_answer(Duration latency, Instant now) {
+    if (latencies_.size() == latencies_max) latencies_.erase(latencies_.begin());
+    latencies_.push_back(latency);
+    note_answer(now);
+}
+
+void Members::note_answer(Instant now) {
+    if (!is_first_) longest_silence_ = std::max(longest_silence_, now - last_answer_);
+    last_answer_ = now;
+}
+
+Duration Members::latency() const {
+    if (latencies_.empty()) return Duration(0);
+    std::vector<Duration> sorted = latencies_;
+    const std::size_t slower = sorted.size() * (latencies_slow - 1) / latencies_max;
+    std::nth_element(sorted.begin(), sorted.begin() + static_cast<std::ptrdiff_t>(slower),
+                     sorted.end(), std::greater<>());
+    return sorted[slower];
 }
 
 Duration Members::death_after() const {
-    return std::max(timing_.dead, 2 * timing_.heartbeat + 8 * latency_);
+    return std::max(timing_.dead, 2 * timing_.heartbeat + latency_factor * latency());
 }
 
 bool Members::is_live(std::string_view id) const {
@@ -125,7 +152,7 @@ bool Members::is_live(std::string_view id) const {
 bool Members::is_up(std::string_view id) const {
     const auto found = others_.find(id);
     return found != others_.end() && !found->second.is_dead &&
-           found->second.member.state == MemberState::active;
+           found->second.member.state != MemberState::leaving;
 }
 
 bool Members::is_expecting(std::string_view id) const {
@@ -147,10 +174,7 @@ std::optional<Instant> Members::next_death() const {
     std::optional<Instant> next;
     for (const auto& [id, seen] : others_) {
         if (seen.is_dead) continue;
-        // The store's clock may tell it sooner.
-        const Instant aged = last_listed_ + (death_after() + age_error - seen.member.age);
-        const Instant at =
-            std::min(seen.version_since + death_after(), std::max(aged, age_counts_from_));
+        const Instant at = seen.version_since + death_after();
         if (!next || at < *next) next = at;
     }
     return next;

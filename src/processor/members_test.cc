@@ -100,16 +100,29 @@ TEST_F(MembersTest, after_the_store_was_away_for_a_moment_all_may_write_first) {
     EXPECT_FALSE(members_.is_live("a")) << "once is enough";
 }
 
-TEST_F(MembersTest, the_age_that_the_store_tells_counts_with_a_second_to_spare) {
-    observe(0s, {a_member("a", "1", 6s), a_member("b", "1", 0s)});
-    EXPECT_TRUE(members_.is_live("a"));
-
-    observe(1s, {a_member("a", "1", 7s), a_member("b", "2", 0s)});
-
-    EXPECT_FALSE(members_.is_live("a"));
+TEST_F(MembersTest, a_step_of_the_stores_clock_condemns_nobody) {
+    observe(0s, {a_member("a", "1", 0s)});
+    for (int i = 1; i <= 20; ++i) {
+        observe(i * 2s, {a_member("a", std::to_string(1 + i), 600s)});
+        EXPECT_TRUE(members_.is_live("a")) << i;
+        EXPECT_EQ(members_.next_death(), start + i * 2s + 6s);
+        EXPECT_FALSE(members_.others().at("a").is_silent) << "we have seen it writing";
+    }
 }
 
-TEST_F(MembersTest, if_all_look_dead_at_first_they_are_watched_first) {
+TEST_F(MembersTest, one_that_is_old_at_the_first_look_is_silent_but_lives) {
+    observe(0s, {a_member("a", "1", 60s), a_member("b", "1", 0s)});
+    EXPECT_TRUE(members_.is_live("a"));
+    EXPECT_TRUE(members_.others().at("a").is_silent);
+    EXPECT_FALSE(members_.others().at("b").is_silent);
+
+    observe(2s, {a_member("a", "2", 0s), a_member("b", "2", 60s)});
+
+    EXPECT_FALSE(members_.others().at("a").is_silent);
+    EXPECT_FALSE(members_.others().at("b").is_silent);
+}
+
+TEST_F(MembersTest, one_that_was_dead_before_we_came_is_watched_first) {
     observe(0s, {a_member("a", "1", 60s), a_member("b", "1", 61s)});
     EXPECT_TRUE(members_.is_live("a"));
     EXPECT_TRUE(members_.is_live("b"));
@@ -146,8 +159,38 @@ TEST_F(MembersTest, who_was_found_dead_stays_so_until_it_writes_again) {
     EXPECT_FALSE(members_.is_live("a"));
 }
 
+// The store answers, but one listing takes long: nobody was away.
+TEST_F(MembersTest, one_slow_listing_does_not_hide_a_death) {
+    observe(0s, {a_member("a", "1"), a_member("b", "1")});
+    for (const Duration at : {2s, 4s, 6s}) members_.note_answer(10ms, start + at);
+
+    observe(6s, {a_member("a", "1"), a_member("b", "2")});
+
+    EXPECT_FALSE(members_.is_live("a"));
+    EXPECT_TRUE(members_.is_live("b"));
+}
+
+TEST_F(MembersTest, answers_after_a_silence_do_not_make_up_for_it) {
+    observe(0s, {a_member("a", "1")});
+    members_.note_answer(10ms, start + 7s);
+    members_.note_answer(10ms, start + 8s);
+
+    observe(9s, {a_member("a", "1")});
+
+    EXPECT_TRUE(members_.is_live("a")) << "it may have been cut off as we were";
+}
+
+TEST_F(MembersTest, two_slow_writes_do_not_make_us_patient) {
+    for (int i = 0; i < 9; ++i) members_.note_answer(100ms, start + i * 2s);
+    for (int i = 9; i < 11; ++i) members_.note_answer(3s, start + i * 2s);
+    EXPECT_EQ(members_.death_after(), 6s);
+
+    members_.note_answer(3s, start + 22s);
+    EXPECT_GT(members_.death_after(), 20s) << "three do: the store is slow";
+}
+
 TEST_F(MembersTest, a_slow_store_makes_us_patient) {
-    for (int i = 0; i < 100; ++i) members_.note_latency(1s);
+    for (int i = 0; i < 100; ++i) members_.note_answer(1s, start + i * 1s);
 
     EXPECT_GT(members_.death_after(), 11s);
 }

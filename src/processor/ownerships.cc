@@ -1,5 +1,7 @@
 #include "processor/ownerships.h"
 
+#include <algorithm>
+
 #include "base/check.h"
 
 namespace evenkeel::processor {
@@ -14,7 +16,15 @@ void Ownerships::resize(std::uint32_t partitions) {
 
 Duration Ownerships::age(PartitionId partition, Instant now) const {
     const Known& known = known_[partition.value];
-    return known.entry.age + (now - known.as_of);
+    const Duration told = known.entry.age + (now - known.as_of);
+    return known.not_before ? std::min(told, now - *known.not_before) : told;
+}
+
+void Ownerships::replace(PartitionId partition, const checkpoint::Ownership& entry, Instant now) {
+    Known& known = known_[partition.value];
+    if (has_listed_ && known.entry.version != entry.version) known.not_before = known.as_of;
+    known.entry = entry;
+    known.as_of = now;
 }
 
 void Ownerships::adopt(const std::vector<checkpoint::Ownership>& listed, Instant asked,
@@ -25,15 +35,13 @@ void Ownerships::adopt(const std::vector<checkpoint::Ownership>& listed, Instant
         if (p >= known_.size()) continue;  // the hub has grown, and others know already
         is_listed[p] = true;
         if (is_younger(entry.partition, asked)) continue;
-        known_[p].entry = entry;
-        known_[p].as_of = now;
+        replace(entry.partition, entry, now);
     }
     for (std::uint32_t p = 0; p < size(); ++p) {
         if (is_listed[p] || is_younger(PartitionId{p}, asked)) continue;
-        known_[p].entry = {};
-        known_[p].entry.partition = PartitionId{p};
-        known_[p].as_of = now;
+        replace(PartitionId{p}, {.partition = PartitionId{p}}, now);
     }
+    has_listed_ = true;
 }
 
 bool Ownerships::is_younger(PartitionId partition, Instant asked) const {
@@ -53,6 +61,7 @@ void Ownerships::set(const checkpoint::Ownership& entry, Instant now) {
     known.entry = entry;
     known.entry.age = Duration(0);
     known.as_of = now;
+    known.not_before.reset();
 }
 
 }  // namespace evenkeel::processor

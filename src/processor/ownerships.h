@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <vector>
 
 #include "base/clock.h"
@@ -19,7 +20,8 @@ public:
     const checkpoint::Ownership& operator[](PartitionId partition) const {
         return known_[partition.value].entry;
     }
-    // Its age by now, on the store's clock and ours.
+    // Its age by now, on the store's clock and ours. The store's clock can be set: an entry is
+    // never older than the last listing that showed another version of it.
     Duration age(PartitionId partition, Instant now) const;
 
     // A listing that was asked for at `asked`. Says nothing about partitions for which
@@ -35,13 +37,17 @@ public:
     void set(const checkpoint::Ownership& entry, Instant now);
 
 private:
+    void replace(PartitionId partition, const checkpoint::Ownership& entry, Instant now);
+
     struct Known {
         checkpoint::Ownership entry;
         Instant as_of;
+        std::optional<Instant> not_before;  // the last look that did not show this version
         int writes = 0;
         Instant written;  // when our last write was answered
     };
     std::vector<Known> known_;
+    bool has_listed_ = false;
 };
 
 }  // namespace evenkeel::processor

@@ -65,5 +65,21 @@ TEST(Ownerships, ages_go_on_between_listings) {
     EXPECT_EQ(ownerships.age({0}, start + 30s), 130s);
 }
 
+TEST(Ownerships, are_never_older_than_the_look_that_did_not_show_them) {
+    Ownerships ownerships;
+    ownerships.resize(1);
+    ownerships.adopt({{.partition = {0}, .owner = "sdk", .version = "1", .age = 7s}}, start, start);
+    EXPECT_EQ(ownerships.age({0}, start + 1s), 8s) << "at the first look only the store knows";
+
+    // It renews its entry, and then the store's clock steps.
+    ownerships.adopt({{.partition = {0}, .owner = "sdk", .version = "2", .age = 600s}}, start + 2s,
+                     start + 2s);
+    EXPECT_EQ(ownerships.age({0}, start + 3s), 3s);
+
+    ownerships.adopt({{.partition = {0}, .owner = "sdk", .version = "2", .age = 1200s}}, start + 9s,
+                     start + 9s);
+    EXPECT_EQ(ownerships.age({0}, start + 9s), 9s);
+}
+
 }  // namespace
 }  // namespace evenkeel::processor

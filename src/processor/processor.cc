@@ -10,6 +10,7 @@
 #include "io/system/stop_signals.h"
 #include "io/system/worker_pool.h"
 #include "processor/core.h"
+#include "processor/group_home.h"
 #include "processor/options.h"
 #include "source/open.h"
 #include <evenkeel/processor.h>
@@ -43,6 +44,7 @@ public:
         core_.reset();
         letters_.reset();
         outlet_.reset();
+        home_.reset();
         store_.reset();
         source_.reset();
     }
@@ -62,7 +64,8 @@ public:
             source_->properties(
                 [&](Result<source::HubProperties> hub) { promise.set(std::move(hub)); });
         });
-        EK_TRY(promise.wait());
+        EK_TRY_ASSIGN(const source::HubProperties hub, promise.wait());
+        identity_ = hub.identity;
         if (!outlet_) return {};
         Promise<Result<>> opened;
         loop_.post([&] { outlet_->open([&](Result<> result) { opened.set(std::move(result)); }); });
@@ -80,15 +83,14 @@ public:
         }
         Promise<Result<>> promise;
         loop_.post([&] {
-            if (core_) {
+            if (home_) {
                 return promise.set(Error{ErrorCode::conflict, "a processor is started once"});
             }
-            core_ = std::make_unique<Core>(
-                processor::CorePlace{loop_, workers_, *store_, *source_, letters_.get()}, options_,
-                std::move(handlers),
-                processor::coordination(options_, store_->pace(), secure_hex(8), here()),
-                Random(secure_number()), [this](const Error& error) { end(error); });
-            core_->start([&](Result<> started) { promise.set(std::move(started)); });
+            find_entries([&, handlers = std::move(handlers)](Result<> found) mutable {
+                if (!found.ok()) return promise.set(std::move(found));
+                make_core(std::move(handlers));
+                core_->start([&](Result<> started) { promise.set(std::move(started)); });
+            });
         });
         return promise.wait();
     }
@@ -147,14 +149,46 @@ private:
         if (!ended_) ended_ = std::move(result);
         changed_.notify_all();
     }
+    // The store of this hub's entries.
+    void find_entries(Callback<void(Result<>)> found) {
+        const source::Name& name = source_->name();
+        const checkpoint::GroupName group{name.hub_namespace, name.event_hub, options_.group};
+        home_ = std::make_unique<processor::GroupHome>(
+            processor::GroupHome::Place{
+                loop_,
+                [this](const checkpoint::GroupName& other) {
+                    return checkpoint::open_store(options_.store, other, loop_);
+                },
+                [this](const Error& error, Duration in) {
+                    options_.on_error({ErrorScope::store, std::nullopt,
+                                       "look for the hub's entries", error, true,
+                                       std::chrono::duration_cast<std::chrono::milliseconds>(in)});
+                }},
+            *store_, group, identity_, Random(secure_number()));
+        home_->find([this, found = std::move(found)](Result<checkpoint::Store*> entries) mutable {
+            if (!entries.ok()) return found(entries.error());
+            entries_ = *entries;
+            found({});
+        });
+    }
+    void make_core(HandlerFactory handlers) {
+        if (outlet_) {
+            letters_ = std::make_unique<processor::HubDeadLetters>(
+                *outlet_, *entries_, source_->name().event_hub, options_.group);
+        }
+        core_ = std::make_unique<Core>(
+            processor::CorePlace{loop_, workers_, *entries_, *source_, letters_.get(),
+                                 [this] { home_->restore(); }},
+            options_, std::move(handlers),
+            processor::coordination(options_, entries_->pace(), secure_hex(8), here()),
+            Random(secure_number()), [this](const Error& error) { end(error); });
+    }
     Result<> open_letters() {
         if (options_.dead_letter_hub.empty()) return {};
         EK_TRY(processor::check_letters(options_, source_->name()));
         EK_TRY_ASSIGN(
             outlet_,
             source::open_outlet(processor::letter_options(options_, source_->hub_here()), loop_));
-        letters_ = std::make_unique<processor::HubDeadLetters>(
-            *outlet_, *store_, source_->name().event_hub, options_.group);
         return {};
     }
     void close_source() {
@@ -173,6 +207,9 @@ private:
     io::system::WorkerPool workers_;
     std::unique_ptr<source::Source> source_;
     std::unique_ptr<checkpoint::Store> store_;
+    std::string identity_;  // of the hub
+    std::unique_ptr<processor::GroupHome> home_;
+    checkpoint::Store* entries_ = nullptr;    // store_, or one of home_'s
     std::unique_ptr<source::Outlet> outlet_;  // for dead letters; none: the store takes them
     std::unique_ptr<processor::HubDeadLetters> letters_;
     std::unique_ptr<Core> core_;

@@ -55,6 +55,7 @@ void Pump::arrived(Result<EventBatch> batch) {
     is_reading_ = false;
     if (!batch.ok()) return read_failed(batch.error());
     failures_ = 0;
+    if (!batch->empty()) heard(true);
     last_enqueued_ = std::max(last_enqueued_, reader_->last_enqueued().value);
     if (batch->empty()) return look_for_progress();
     keep(std::move(*batch));
@@ -63,6 +64,7 @@ void Pump::arrived(Result<EventBatch> batch) {
 }
 
 void Pump::keep(EventBatch batch) {
+    if (awaited_ && !pass_landmark(batch)) return;
     const std::int64_t first = batch[0].sequence_number;
     const std::int64_t last = batch.back().sequence_number;
     if (first <= last_read_) {  // P2
@@ -92,6 +94,7 @@ void Pump::read_failed(const Error& error) {
         return fill();
     }
     if (!is_retriable(error)) return restart(ErrorScope::source, "read", error);
+    unheard();
     const Duration delay = restart_delay(++failures_, random_);
     read_timer_ = place_.loop.run_after(delay, [this] {
         read_timer_.reset();
@@ -110,6 +113,7 @@ void Pump::look_for_progress() {
             if (!known.ok()) {
                 return report(ErrorScope::source, "look at the partition", known.error());
             }
+            heard(reader_ != nullptr && !read_timer_);
             last_enqueued_ = std::max(last_enqueued_, known->last.value);
             const bool is_stuck = known->last.value > before && last_read_ == before &&
                                   known->last.value >= known->first.value && next_.empty();
@@ -159,7 +163,11 @@ void Pump::dispatch() {
     next_ = {};
     left_ = batch_.events();
     is_single_ = event_failures_ > 0;
-    if (!left_.empty()) last_taken_ = left_.back().sequence_number;
+    if (!left_.empty()) {
+        const Event& last = left_.back();
+        last_taken_ = last.sequence_number;
+        taken_ = {last.sequence_number, last.offset, last.enqueued_time_ms};
+    }
     fill();
     if (options_.delivery == Delivery::at_most_once && !is_tick_) return commit_first();
     handle();
@@ -340,6 +348,8 @@ void Pump::failed(const Error& error) {
         report(ErrorScope::handler, "handle", error);
         return handled(0);
     }
+    // It was asked to end and did: that is no fault of the event.
+    if (closing_ && error.code == ErrorCode::cancelled) return handled(0);
     ++event_failures_;
     // Counted in the store, so that it survives a move.
     Mark mark = checkpoints_.latest();

@@ -16,6 +16,9 @@
 //       done, are stored as handled (I17); at_most_once: stored first, then handled (I18).
 //   P5  Until close() it reads, or waits for the time of its next attempt, or was told not to.
 //   P6  Once the partition is lost nothing is written any more, and no result counts.
+//   P7  No event is handled before the last one that was, if the hub still has it, was seen to be
+//       the same: a hub that was restored and written on stops the partition.
+//   P8  What was sealed counts once the store was seen to be the one that we began with.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -57,8 +60,16 @@ public:
     virtual void on_failure(const Failure& failure) = 0;
     // A poisonous event is to end the processor.
     virtual void on_stop_wanted(PartitionId partition, const Error& error) = 0;
+    // As the hub describes itself now. False if it is another one, whose events are not to be read:
+    // the processor is stopped.
+    virtual bool on_hub(const source::HubProperties&) { return true; }
+    // After a seal: is the store still the one that this processor began with? No answer if not:
+    // the processor is stopped.
+    virtual void confirm_store(Callback<void(Result<>)> answer) { answer({}); }
     // A handler goes on although its partition was given up; `is_running` false once it has ended.
     virtual void on_undrained(PartitionId partition, bool is_running) = 0;
+    // The source answered.
+    virtual void on_heard() {}
     // Expires with the owner, whom such a handler may outlive.
     virtual std::weak_ptr<bool> alive() const = 0;
 };
@@ -76,6 +87,13 @@ public:
     // People say so: begins no call of the handler until this is taken back.
     void hold(bool is_held);
     PartitionStatus status() const;
+    // Since when it tries in vain to get a reader; none while it has one that works, and while
+    // something else is in its way.
+    std::optional<Instant> unread_since() const { return unread_since_; }
+    // A call of the handler is under way.
+    bool is_handling() const { return turn_ == Turn::handling || (cell_ && cell_->is_busy()); }
+    // How far it was handled, as it is stored or to be stored; sequence -1: nothing.
+    checkpoint::Checkpoint progress() const { return checkpoints_.checkpoint(); }
 
 private:
     static constexpr Duration permit_poll = std::chrono::milliseconds(20);
@@ -86,6 +104,7 @@ private:
 
     // pump_open.cc: up to the reader, and back to it.
     void seal();
+    void confirm();
     void look();
     void decide(std::int64_t created_ms, const source::PartitionProperties& partition);
     void reset_checkpoint(std::int64_t created_ms);
@@ -94,7 +113,11 @@ private:
     void attach();
     void restart(ErrorScope scope, std::string_view operation, const Error& error);
     void drop_reader();
+    void heard(bool is_reading);
+    void unheard();
     const Position& start_position() const;
+    bool pass_landmark(EventBatch& batch);
+    void refuse(const Error& error);
 
     // pump.cc: reading and handling.
     void fill();
@@ -162,15 +185,19 @@ private:
     std::uint64_t round_ = 0;  // answers to earlier ones are void
     std::uint32_t failures_ = 0;
     std::int64_t hub_created_ms_ = 0;
-    checkpoint::Checkpoint resumed_;  // the store's, then what was handled since
-    Position position_;               // where to attach next
-    bool is_position_ours_ = false;   // by seek(): not to be held against the checkpoint
+    checkpoint::Checkpoint resumed_;    // the store's, then what was handled since
+    Position position_;                 // where to attach next
+    bool is_position_ours_ = false;     // by seek(): not to be held against the checkpoint
+    std::optional<Landmark> landmark_;  // the event before that position, if it is known
+    std::optional<Landmark> awaited_;   // of the reader: it must come first, and is not handled
 
     std::unique_ptr<source::Reader> reader_;
+    std::optional<Instant> unread_since_;
     bool is_reading_ = false;
     bool may_skip_ = false;         // the next event need not be the one behind the last
     std::int64_t last_read_ = -1;   // -1: any may come
     std::int64_t last_taken_ = -1;  // into a batch for the handler
+    Landmark taken_;                // that event
     std::int64_t last_enqueued_ = -1;
     EventBatch next_;
     Instant next_since_;

@@ -32,9 +32,9 @@ void Pump::close(CloseReason reason, Task done) {
                 "the partition was lost before it was stored; events will repeat"});
     }
     closing_ = reason;
+    if (cell_) cell_->set_closing(closed_as(reason));
     if (is_first) {
         drop_reader();
-        if (cell_) cell_->set_ending(true);
         drain_timer_ = place_.loop.run_after(options_.drain_max, [this] {
             drain_timer_.reset();
             drain_over();
@@ -118,7 +118,7 @@ void Pump::fenced() {
         turn_ = Turn::idle;
         left_ = {};
     }
-    if (cell_) cell_->set_ending(true);
+    if (cell_) cell_->set_closing(Closed::lost);
     if (!closing_)
         place_.permit.on_fenced(partition_);  // answers with close(lost), perhaps at once
 }

@@ -115,6 +115,29 @@ TEST(PumpRetry, counts_attempts_in_the_store_so_that_they_survive_a_crash) {
     EXPECT_EQ(rig.dead_letters()[0].attempts, 4u);
 }
 
+TEST(PumpRetry, counts_no_attempt_for_a_handler_that_ends_early_as_asked) {
+    PumpRig rig;
+    rig.append(1);
+    Pump& pump = rig.open();
+    ASSERT_TRUE(rig.run_until([&] { return pump.status().handled_sequence == 0; }));
+    rig.workers.set_latency(seconds(5), seconds(5));
+    std::optional<Closed> seen;
+    rig.behaviour = [&](Partition& partition, Events events) -> Result<> {
+        seen = partition.closing();
+        partition.checkpoint(events[0]);
+        return Error{ErrorCode::cancelled, "as asked"};
+    };
+    rig.append(3);
+    ASSERT_TRUE(rig.run_until([&] { return pump.status().state == "handling"; }));
+
+    EXPECT_TRUE(rig.close(CloseReason::hand_over));
+
+    EXPECT_EQ(seen, Closed::handed_over);
+    EXPECT_EQ(rig.stored().sequence.value, 1) << "what it said is done is done";
+    EXPECT_EQ(rig.stored().attempts, 0u);
+    EXPECT_EQ(rig.count_failures("handle"), 0u);
+}
+
 TEST(PumpRetry, skips_or_parks_or_stops_as_it_was_told) {
     for (const Poison choice : {Poison::skip, Poison::park, Poison::stop}) {
         PumpRig rig;

@@ -222,11 +222,11 @@ public:
     };
 
     io::sim::Scheduler scheduler{test::test_seed()};
+    checkpoint::MemoryServer server{scheduler.clock()};
     source::SimHub hub;
     io::sim::SimLoop loop{scheduler, "me"};
     io::sim::SimLoop store_loop{scheduler, "store"};
     SimWorkers workers{scheduler, 4};
-    checkpoint::MemoryServer server{scheduler.clock()};
     checkpoint::Faults faults = checkpoint::Faults::none();
     checkpoint::FaultyStore store{
         loop, store_loop,

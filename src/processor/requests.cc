@@ -39,6 +39,7 @@ std::string drain_key(std::string_view incarnation) {
 
 Requests read_requests(const std::vector<Record>& records, std::string_view incarnation) {
     Requests requests;
+    requests.store = read_store_signs(records);
     for (const Record& record : records) {
         if (record.key == pause_key) requests.paused = decode_paused(record.value);
         if (record.key == drain_key(incarnation)) requests.drain = record;

@@ -2,6 +2,7 @@
 // to drain one instance. `evenkeel processor` writes them; each instance looks now and then.
 //
 //     request/pause                 "all", or "0,3,7": partitions
+//     request/store, request/lost   not of people: processor/store_mark.h
 //     request/drain/<incarnation>   that instance hands everything over and stops
 #pragma once
 
@@ -18,6 +19,7 @@
 #include "base/result.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
+#include "processor/store_mark.h"
 
 namespace evenkeel::processor {
 
@@ -43,6 +45,7 @@ Paused decode_paused(std::string_view text);
 struct Requests {
     Paused paused;
     std::optional<checkpoint::Record> drain;  // ours
+    StoreSigns store;
 };
 // The key under which this incarnation is asked to drain.
 std::string drain_key(std::string_view incarnation);

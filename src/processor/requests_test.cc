@@ -39,8 +39,8 @@ TEST(Requests, to_drain_are_for_one_incarnation) {
 TEST(Requests, are_looked_for_until_the_end_and_through_an_outage) {
     using namespace std::chrono_literals;
     io::sim::Scheduler scheduler{test::test_seed()};
-    io::sim::SimLoop loop{scheduler, "me"}, server_loop{scheduler, "store"};
     checkpoint::MemoryServer server{scheduler.clock()};
+    io::sim::SimLoop loop{scheduler, "me"}, server_loop{scheduler, "store"};
     const checkpoint::GroupName group{"a", "b", "c"};
     checkpoint::Faults faults;
     checkpoint::FaultyStore store{

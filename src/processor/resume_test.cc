@@ -109,5 +109,50 @@ TEST(Resume, takes_the_last_event_itself_as_handled) {
                     Position::after_sequence(99));
 }
 
+TEST(Resume, names_the_event_by_which_the_hub_is_known_again) {
+    const auto known = resume({.partition = {0},
+                               .sequence = {41},
+                               .offset = "4100",
+                               .hub_created_ms = created,
+                               .enqueued_ms = 7},
+                              hundred, created, Position::earliest());
+
+    ASSERT_TRUE(known.ok() && known->landmark);
+    EXPECT_EQ(known->landmark->sequence, 41);
+    EXPECT_EQ(known->landmark->offset, 4100);
+    EXPECT_EQ(known->landmark->enqueued_ms, 7);
+}
+
+TEST(Resume, has_nothing_to_compare_where_only_the_number_is_known) {
+    const auto by_hand = resume({.partition = {0}, .sequence = {41}}, hundred, created, {});
+    const auto opaque =
+        resume({.partition = {0}, .sequence = {41}, .offset = "1:77:a"}, hundred, created, {});
+    const auto removed = resume({.partition = {0}, .sequence = {41}, .offset = "4100"},
+                                {{60}, {99}, {9900}, 0}, created, {});
+
+    ASSERT_TRUE(by_hand.ok() && opaque.ok() && removed.ok());
+    EXPECT_FALSE(by_hand->landmark);
+    EXPECT_FALSE(opaque->landmark);
+    EXPECT_FALSE(removed->landmark);
+}
+
+TEST(Resume, refuses_another_event_under_the_number_of_the_checkpoint) {
+    Event same;
+    same.sequence_number = 41;
+    same.offset = 4100;
+    same.enqueued_time_ms = 7;
+    Event moved = same, later = same, opaque = same;
+    moved.offset = 4000;
+    later.enqueued_time_ms = 8;
+    opaque.offset = -1;
+
+    EXPECT_TRUE(check({41, 4100, 7}, same).ok());
+    EXPECT_TRUE(check({41, -1, 7}, same).ok());
+    EXPECT_TRUE(check({41, 4100, 0}, same).ok());
+    EXPECT_TRUE(check({41, 4100, 7}, opaque).ok());
+    EXPECT_EQ(check({41, 4100, 7}, moved).error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(check({41, 4100, 7}, later).error().code, ErrorCode::invalid_argument);
+}
+
 }  // namespace
 }  // namespace evenkeel::processor

@@ -84,6 +84,7 @@ void Coordinator::Core::on_listed() {
     if (listed_members_) {
         change = members_.observe(std::move(*listed_members_), now, loop_.clock().wall());
         on_change(change);
+        if (!members_.own() && phase_ == Phase::running && options_.on_doubt) options_.on_doubt();
         hand_overs_.advance();
     }
     if (listed_ownerships_) {
@@ -97,15 +98,23 @@ void Coordinator::Core::on_listed() {
     backoff_ = Duration(0);
     // Something changed that we have not looked at yet.
     if (change.any() && !listed_ownerships_) return list(false, true);
+    // Both were asked for at once: the ownerships may be older than the news of their change.
+    if (change.any()) relist_ = true;
     decide();
 }
 
 void Coordinator::Core::on_change(const Members::Change& change) {
     const Instant now = loop_.clock().now();
-    if (change.joined) {
-        calm_at_ = std::max(calm_at_, now + (has_push_ ? timing_.settle_push : timing_.settle));
-    }
+    if (change.joined) calm_at_ = std::max(calm_at_, now + settle());
+    if (phase_ == Phase::leaving && (change.joined || change.leaves)) await_others(now);
     if (change.died) calm_at_ = std::max(calm_at_, now + std::min(timing_.heartbeat, died_max));
+}
+
+// When several are stopped and started at once, each that leaves must see all the others before it
+// chooses who gets what: whoever does not know of the others' gifts gives to the same members.
+void Coordinator::Core::await_others(Instant now) {
+    constexpr int settles_max = 3;
+    gives_from_ = std::min(now, left_at_ + (settles_max - 1) * settle()) + settle();
 }
 
 void Coordinator::Core::reconcile() {
@@ -144,8 +153,13 @@ void Coordinator::Core::reconcile(PartitionId partition) {
 
 void Coordinator::Core::decide() {
     const Instant now = loop_.clock().now();
-    const ViewOfSelf self{options_.id, phase_ == Phase::leaving, now < started_at_ + probation_,
-                          hand_overs_.offers()};
+    look_for_readers(now);
+    const ViewOfSelf self{.id = options_.id,
+                          .is_leaving = phase_ == Phase::leaving,
+                          .is_on_probation = now < started_at_ + probation_,
+                          .is_unable = is_unable(now),
+                          .gives_all = gives_all(now),
+                          .offers = hand_overs_.offers()};
     foreign_pace_.observe(foreign_owners(options_.id, members_, ownerships_, now), now);
     const auto expiry = [this](const std::string& owner) {
         return foreign_pace_.expiry(owner, timing_);
@@ -179,7 +193,10 @@ void Coordinator::Core::decide() {
 
 void Coordinator::Core::begin_offers(Instant now) {
     const bool is_leaving = phase_ == Phase::leaving;
-    if (!is_leaving && !is_calm(now)) return;
+    const bool is_last = std::none_of(
+        view_.members.begin(), view_.members.end(),
+        [](const ViewMember& member) { return !member.is_leaving && !member.is_foreign; });
+    if (is_leaving ? !is_last && asked_ < gives_from_ : !is_calm(now)) return;
     // Whoever stays reads on meanwhile; whoever leaves is in a hurry.
     Duration wait = is_leaving ? std::min(timing_.poll, leave_wait_max) : timing_.poll;
     if (has_push_) wait = std::min(wait, Duration(std::chrono::milliseconds(100)));
@@ -192,9 +209,6 @@ void Coordinator::Core::begin_offers(Instant now) {
         hand_overs_.begin(move.partition, view_.members[static_cast<std::size_t>(move.to)].id,
                           reason, now + wait);
     }
-    const bool is_last = std::none_of(
-        view_.members.begin(), view_.members.end(),
-        [](const ViewMember& member) { return !member.is_leaving && !member.is_foreign; });
     if (!is_leaving || !is_last) return;
     for (const auto& [partition, holding] : holdings_.all()) {
         if (!ownerships_.is_writing(partition)) hand_overs_.begin(partition, "", reason, now);
@@ -207,9 +221,15 @@ void Coordinator::Core::publish_offers() {
     std::vector<checkpoint::Offer> offers;
     for (const auto& [partition, to] : hand_overs_.offers()) offers.push_back({partition, to});
     const Member& told = heartbeat_.entry();
+    const MemberState state = phase_ == Phase::leaving         ? MemberState::leaving
+                              : is_unable(loop_.clock().now()) ? MemberState::unable
+                                                               : MemberState::active;
     const bool has_changed = std::exchange(has_changed_, false);
-    if (told.expecting == expects && told.offers == offers && !has_changed) return;
+    if (told.expecting == expects && told.offers == offers && told.state == state && !has_changed) {
+        return;
+    }
     heartbeat_.change([&](Member& entry) {
+        entry.state = state;
         entry.expecting = expects;
         entry.offers = std::move(offers);
         if (has_changed) ++entry.generation;
@@ -385,10 +405,11 @@ void Coordinator::Core::end_round() {
     if (relist_) next = std::min(next, now + timing_.poll_fast / 2);
     if (const auto death = members_.next_death()) next = std::min(next, *death);
     if (accept_from_ > now) next = std::min(next, accept_from_);
+    if (phase_ == Phase::leaving && gives_from_ > now) next = std::min(next, gives_from_);
     for (const auto& [partition, holding] : holdings_.all()) {
         if (holding.not_before > now) next = std::min(next, holding.not_before);
     }
-    next = std::min(next, hand_overs_.next_deadline());
+    next = std::min({next, hand_overs_.next_deadline(), next_give_up(now)});
     look_at(std::max(next, now + timing_.poll_fast / 10));
 }
 
@@ -446,6 +467,7 @@ void Coordinator::Core::on_hand_over_ended(PartitionId partition, HandOvers::Out
         case HandOvers::Outcome::given:
             ++handed_over_;
             tell_gift(partition);
+            if (unread_since_) on_given_up(loop_.clock().now());
             break;
         case HandOvers::Outcome::lost: ++lost_; break;
         case HandOvers::Outcome::kept:

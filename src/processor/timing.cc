@@ -39,6 +39,7 @@ Timing fast_timing() {
     timing.by_exact_age = true;
     // One missed renewal of the slowest SDK: Python's come every 30 s, and up to a fifth later.
     timing.foreign_expiry = std::chrono::seconds(75);
+    timing.unread_max = std::chrono::seconds(10);
     timing.request_max = milliseconds(5000);
     return timing;
 }
@@ -54,6 +55,7 @@ Timing thrifty_timing() {
     timing.poll_fast_max = seconds(60);
     timing.dead = seconds(105);
     timing.lease = seconds(95);
+    timing.unread_max = seconds(240);
     timing.is_thrifty = true;
     return timing;
 }
@@ -92,6 +94,12 @@ Result<> validate(const Timing& timing) {
     if (2 * timing.poll > timing.dead) {
         return refused(fmt::format("poll ({}) is longer than half of dead ({})", text(timing.poll),
                                    text(timing.dead)));
+    }
+    // Half of it to say so, and of the rest half to be seen: else all that lost the hub at once
+    // would give to each other.
+    if (timing.unread_max < 4 * timing.poll) {
+        return refused(fmt::format("unread_max ({}) is less than four polls ({} each)",
+                                   text(timing.unread_max), text(timing.poll)));
     }
     if (timing.poll_fast > timing.heartbeat) {
         return refused(fmt::format("poll_fast ({}) is longer than heartbeat ({})",

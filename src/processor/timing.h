@@ -25,7 +25,8 @@ struct Timing {
     // Where the store's clock is exact, `dead` counts from the write and not from when it was seen.
     // Otherwise an instance that is back soon is more likely to find its partitions again.
     bool by_exact_age = false;
-    Duration settle{std::chrono::milliseconds(500)};       // after a join, before voluntary moves
+    // After a join, before voluntary moves; and before one that leaves begins to give.
+    Duration settle{std::chrono::milliseconds(500)};
     Duration settle_push{std::chrono::milliseconds(200)};  // the same, with a store that notifies
     Duration ramp{std::chrono::milliseconds(1000)};  // a newcomer takes free partitions gradually
     // Official members are judged by the age of their entries; ours are renewed when three eighths
@@ -41,6 +42,9 @@ struct Timing {
     // member is there, each look renews one of our entries, so that a newcomer of theirs counts us,
     // and takes only what is its due.
     bool is_thrifty = false;
+    // Without a word from the hub for half of this an instance says so and is given nothing; after
+    // all of it, it gives its partitions to those that hear from the hub, if there are any.
+    Duration unread_max{std::chrono::seconds(20)};
     Duration leave_max{std::chrono::seconds(20)};       // hand everything over within this
     Duration request_max{std::chrono::seconds(10)};     // then the store counts as not answering
     Duration restart_memory{std::chrono::minutes(10)};  // a crash counts against its id for so long

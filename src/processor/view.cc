@@ -50,11 +50,13 @@ std::map<std::string, Duration> foreign_owners(const std::string& self, const Me
 View make_view(const ViewOfSelf& self, const Members& members, const Ownerships& ownerships,
                const std::function<Duration(const std::string&)>& foreign_expiry, Instant now) {
     Maker maker;
-    maker.view.self = maker.add({self.id, self.is_leaving, self.is_on_probation, false});
+    maker.view.self = maker.add(
+        {self.id, self.is_leaving, self.is_on_probation, false, self.is_unable, self.gives_all});
     for (const auto& [id, seen] : members.others()) {
         if (seen.is_dead) continue;
         maker.add({id, seen.member.state == checkpoint::MemberState::leaving,
-                   members.is_on_probation(seen, now), false});
+                   seen.is_silent || members.is_on_probation(seen, now), false,
+                   seen.member.state == checkpoint::MemberState::unable});
     }
     maker.view.partitions.resize(ownerships.size());
     for (std::uint32_t p = 0; p < ownerships.size(); ++p) {

@@ -16,6 +16,8 @@ struct ViewOfSelf {
     std::string id;
     bool is_leaving = false;
     bool is_on_probation = false;
+    bool is_unable = false;
+    bool gives_all = false;
     const std::map<PartitionId, std::string>& offers;  // what we give, and to whom
 };
 

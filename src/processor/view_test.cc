@@ -18,7 +18,7 @@ protected:
         members_.observe(std::move(members), start, WallTime{});
         ownerships_.adopt(entries, start, start);
         const auto expiry = [](const std::string&) { return Duration(120s); };
-        return make_view({"me", false, false, offers_}, members_, ownerships_, expiry, start);
+        return make_view({.id = "me", .offers = offers_}, members_, ownerships_, expiry, start);
     }
     static std::string name(const View& view, MemberIndex member) {
         return member == nobody ? "" : view.members[static_cast<std::size_t>(member)].id;

@@ -73,7 +73,7 @@ void SendBatch::clear() {
 bool SendBatch::try_add(const EventData& event) {
     const std::size_t before = message_.size();
     // Not worth encoding: it cannot fit, and a size must not leave its 32 bits.
-    if (before + event.body.size() > bytes_max_) return false;
+    if (before + producer::content_bytes(event) > bytes_max_) return false;
     producer::append_event(event, message_);
     if (message_.size() + (count_ + 1) * event_overhead_ > bytes_max_) {
         message_.resize(before);
@@ -93,6 +93,16 @@ bool SendBatch::try_add_encoded(std::span<const std::byte> section) {
 }
 
 namespace producer {
+
+std::size_t content_bytes(const EventData& event) {
+    std::size_t bytes = event.body.size() + event.content_type.size() + event.message_id.size() +
+                        event.correlation_id.size();
+    for (const Property& property : event.properties) {
+        const auto* const text = std::get_if<std::string_view>(&property.value);
+        bytes += property.name.size() + (text ? text->size() : 1);
+    }
+    return bytes;
+}
 
 void append_value(const Property& property, amqp::Encoder& encoder) {
     if (const auto* text = std::get_if<std::string_view>(&property.value)) {

@@ -63,6 +63,21 @@ TEST(SendBatch, takes_what_fits_and_not_a_byte_more) {
     EXPECT_EQ(sections_of(batch.message()).size(), 3u);
 }
 
+TEST(SendBatch, refuses_texts_that_no_message_holds_unread) {
+    SendBatch batch(0, "", 1000);
+    const std::string text = "x";
+    // Nothing of it may be looked at: there are not so many bytes.
+    const std::string_view huge(text.data(), std::size_t{5} << 30);
+    const Property named{huge, std::int64_t{1}};
+    const Property valued{"a", huge};
+
+    EXPECT_FALSE(batch.try_add({.body = huge}));
+    EXPECT_FALSE(batch.try_add({.message_id = huge}));
+    EXPECT_FALSE(batch.try_add({.properties = {&named, 1}}));
+    EXPECT_FALSE(batch.try_add({.properties = {&valued, 1}}));
+    EXPECT_TRUE(batch.empty());
+}
+
 TEST(SendBatch, is_as_new_after_clear) {
     SendBatch batch(std::nullopt, "k", 1000);
     const auto before = batch.message();

@@ -53,13 +53,14 @@ public:
         EK_TRY(producer::check_route(route));
         const SendBatch empty(route.partition, std::string(route.partition_key), 0);
         std::vector<std::byte> section;
-        if (event.body.size() <= message_bytes_max_) producer::append_event(event, section);
+        const std::size_t content_bytes = producer::content_bytes(event);
+        if (content_bytes <= message_bytes_max_) producer::append_event(event, section);
         if (section.empty() ||
             empty.size_bytes() + section.size() + event_overhead() > message_bytes_max_) {
             return Error{ErrorCode::invalid_argument,
-                         fmt::format("an event with a body of {} bytes; the hub takes {} with all "
-                                     "that belongs to it",
-                                     event.body.size(), message_bytes_max_)};
+                         fmt::format("an event of {} bytes; the hub takes {} with all that belongs "
+                                     "to it",
+                                     content_bytes, message_bytes_max_)};
         }
         if (may_wait ? !budget_.take(section.size()) : !budget_.try_take(section.size())) {
             return Error{

@@ -14,8 +14,9 @@ namespace {
 // Of a hub that names no limit.
 constexpr std::uint64_t message_bytes_default = std::uint64_t{1} << 20;
 
+// Below 2^53, which clients in JavaScript can read too.
 Numbering fresh_numbering() {
-    return {static_cast<std::int64_t>(secure_number() >> 1), 0};
+    return {static_cast<std::int64_t>(secure_number() >> 11), 0};
 }
 
 // The hub has it already: an answer was lost on the way.

@@ -91,7 +91,7 @@ void AmqpSource::properties(Callback<void(Result<HubProperties>)> answer) {
         if (!reply.ok()) return answer(reply.error());
         const auto decoded = client::decode_event_hub(reply->body);
         if (!decoded.ok()) return answer(decoded.error());
-        answer(HubProperties{decoded->partitions, decoded->created_ms});
+        answer(HubProperties{decoded->partitions, decoded->created_ms, decoded->identity});
     });
 }
 

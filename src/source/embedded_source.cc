@@ -201,6 +201,7 @@ void EmbeddedSource::properties(Callback<void(Result<HubProperties>)> answer) {
             const hub::EventHubRecord& record = (*found)->record();
             properties->partitions = record.partitions;
             properties->created_ms = record.created.milliseconds;
+            properties->identity = place.hubs.identity();
         } else {
             properties = found.error();
         }

@@ -10,9 +10,14 @@ namespace evenkeel::source {
 
 class SimReader final : public Reader {
 public:
-    SimReader(SimHub& hub, io::Loop& loop, PartitionId partition, const Position& position,
-              const ReadOptions& options)
-        : hub_(hub), loop_(loop), partition_(partition), position_(position), options_(options) {}
+    SimReader(SimHub& hub, io::Loop& loop, std::shared_ptr<const bool> is_path_open,
+              PartitionId partition, const Position& position, const ReadOptions& options)
+        : hub_(hub),
+          loop_(loop),
+          is_path_open_(std::move(is_path_open)),
+          partition_(partition),
+          position_(position),
+          options_(options) {}
     ~SimReader() override { leave(); }
 
     Result<> attach() {
@@ -45,6 +50,13 @@ public:
         is_link_lost_ = true;
         wake();
     }
+    // Before anything more is read.
+    void end(const Error& why) {
+        displaced_ = why;
+        is_cut_ = true;
+        leave();
+        wake();
+    }
     void displace(Duration after, const Error& why) {
         if (displaced_) return;
         displaced_ = why;
@@ -52,10 +64,20 @@ public:
             if (alive.expired()) return;
             loop_.run_after(after, [this, alive] {
                 if (alive.expired()) return;
-                is_cut_ = true;
                 leave();
-                if (answer_) try_read();
+                hear_of_cut();
             });
+        });
+    }
+    // Not while the way to the hub is closed.
+    void hear_of_cut() {
+        if (*is_path_open_) {
+            is_cut_ = true;
+            if (answer_) try_read();
+            return;
+        }
+        loop_.run_after(path_poll, [this, alive = std::weak_ptr<bool>(alive_)] {
+            if (!alive.expired()) hear_of_cut();
         });
     }
 
@@ -65,6 +87,8 @@ public:
     std::uint64_t id = 0;
 
 private:
+    static constexpr Duration path_poll = std::chrono::milliseconds(100);
+
     Result<std::int64_t> place(const Position& position) const {
         const SimHub::Part& part = hub_.part(partition_);
         const std::int64_t first = part.first;
@@ -116,6 +140,11 @@ private:
 
     void try_read() {
         if (is_cut_) return reply(*displaced_);
+        if (!*is_path_open_) {
+            const Duration left = deadline_ - loop_.clock().now();
+            if (left <= Duration(0)) return reply(EventBatch());
+            return later(std::min(left, path_poll));
+        }
         if (!hub_.is_up_) {
             is_link_lost_ = true;
             return reply(Error{ErrorCode::unavailable, "the simulated hub is down"});
@@ -164,6 +193,7 @@ private:
 
     SimHub& hub_;
     io::Loop& loop_;
+    const std::shared_ptr<const bool> is_path_open_;
     const PartitionId partition_;
     const Position position_;
     const ReadOptions options_;
@@ -245,6 +275,17 @@ void SimHub::recreate(std::int64_t created_ms) {
     }
 }
 
+void SimHub::restore(PartitionId partition, SequenceNumber last) {
+    Part& in = part(partition);
+    for (SimReader* const reader : in_order(in)) {
+        reader->end({ErrorCode::invalid_argument, "the simulated hub was restored"});
+    }
+    while (!in.events.empty() && this->last(partition) > last) {
+        in.next_offset = in.events.back().offset;
+        in.events.pop_back();
+    }
+}
+
 void SimHub::cut(PartitionId partition) {
     part(partition).is_stalled = false;
     for (SimReader* const reader : in_order(part(partition))) reader->lose_link();
@@ -307,50 +348,70 @@ Result<> SimHub::admit(SimReader& reader) {
     return {};
 }
 
-void SimSource::later(Task task) {
-    loop_.run_after(hub_.latency(),
-                    [task = std::move(task), alive = std::weak_ptr<bool>(alive_)]() mutable {
-                        if (!alive.expired()) task();
-                    });
+// `then` with whether the way to the hub is open; at the latest at the deadline.
+void SimSource::when_open(Instant deadline, Callback<void(bool)> then) {
+    if (*is_path_open_ || loop_.clock().now() >= deadline) return then(*is_path_open_);
+    loop_.run_after(path_poll, [this, deadline, then = std::move(then),
+                                alive = std::weak_ptr<bool>(alive_)]() mutable {
+        if (!alive.expired()) when_open(deadline, std::move(then));
+    });
+}
+
+template <typename T>
+void SimSource::later(Callback<void(Result<T>)> answer, std::function<Result<T>()> question) {
+    const Instant deadline = loop_.clock().now() + question_max;
+    loop_.run_after(
+        hub_.latency(), [this, deadline, answer = std::move(answer), question = std::move(question),
+                         alive = std::weak_ptr<bool>(alive_)]() mutable {
+            if (alive.expired()) return;
+            when_open(deadline, [this, answer = std::move(answer),
+                                 question = std::move(question)](bool is_open) mutable {
+                if (!is_open) return answer(Error{ErrorCode::timed_out, "the hub did not answer"});
+                if (!hub_.is_up_) {
+                    return answer(Error{ErrorCode::unavailable, "the simulated hub is down"});
+                }
+                answer(question());
+            });
+        });
 }
 
 void SimSource::properties(Callback<void(Result<HubProperties>)> answer) {
-    later([this, answer = std::move(answer)]() mutable {
-        if (!hub_.is_up_) return answer(Error{ErrorCode::unavailable, "the simulated hub is down"});
-        answer(HubProperties{hub_.partitions(), hub_.created_ms_});
+    later<HubProperties>(std::move(answer), [this]() -> Result<HubProperties> {
+        return HubProperties{hub_.partitions(), hub_.created_ms_, hub_.identity_};
     });
 }
 
 void SimSource::properties(PartitionId partition,
                            Callback<void(Result<PartitionProperties>)> answer) {
-    later([this, partition, answer = std::move(answer)]() mutable {
-        if (!hub_.is_up_) return answer(Error{ErrorCode::unavailable, "the simulated hub is down"});
-        if (partition.value >= hub_.partitions()) {
-            return answer(Error{ErrorCode::not_found, "there is no such partition"});
-        }
-        const auto& part = hub_.part(partition);
-        PartitionProperties properties;
-        properties.last = hub_.last(partition);
-        if (properties.last.value >= 0) properties.first = {part.first};
-        if (!part.events.empty()) {
-            properties.last_offset = {part.events.back().offset};
-            properties.last_enqueued_ms = part.events.back().enqueued_ms;
-        }
-        answer(properties);
-    });
+    later<PartitionProperties>(
+        std::move(answer), [this, partition]() -> Result<PartitionProperties> {
+            if (partition.value >= hub_.partitions()) {
+                return Error{ErrorCode::not_found, "there is no such partition"};
+            }
+            const auto& part = hub_.part(partition);
+            PartitionProperties properties;
+            properties.last = hub_.last(partition);
+            if (properties.last.value >= 0) properties.first = {part.first};
+            if (!part.events.empty()) {
+                properties.last_offset = {part.events.back().offset};
+                properties.last_enqueued_ms = part.events.back().enqueued_ms;
+            }
+            return properties;
+        });
 }
 
 void SimSource::open(PartitionId partition, const Position& position, const ReadOptions& options,
                      Callback<void(Result<std::unique_ptr<Reader>>)> answer) {
-    later([this, partition, position, options, answer = std::move(answer)]() mutable {
-        if (!hub_.is_up_) return answer(Error{ErrorCode::unavailable, "the simulated hub is down"});
+    using Opened = std::unique_ptr<Reader>;
+    later<Opened>(std::move(answer), [this, partition, position, options]() -> Result<Opened> {
         if (partition.value >= hub_.partitions()) {
-            return answer(Error{ErrorCode::not_found, "there is no such partition"});
+            return Error{ErrorCode::not_found, "there is no such partition"};
         }
-        auto reader = std::make_unique<SimReader>(hub_, loop_, partition, position, options);
+        auto reader =
+            std::make_unique<SimReader>(hub_, loop_, is_path_open_, partition, position, options);
         const Result<> attached = reader->attach();
-        if (!attached.ok()) return answer(attached.error());
-        answer(std::unique_ptr<Reader>(std::move(reader)));
+        if (!attached.ok()) return attached.error();
+        return Opened(std::move(reader));
     });
 }
 

@@ -10,7 +10,9 @@
 // Threads: one.
 #pragma once
 
+#include <chrono>
 #include <deque>
+#include <functional>
 #include <map>
 #include <memory>
 #include <set>
@@ -50,6 +52,11 @@ public:
     void remove_before(PartitionId partition, SequenceNumber first);
     // Removed and created again: the same name, nothing in it.
     void recreate(std::int64_t created_ms);
+    // Another server answers under this address.
+    void set_identity(std::string identity) { identity_ = std::move(identity); }
+    // From a back-up that ends with `last`: the events behind it are gone, their numbers are given
+    // again.
+    void restore(PartitionId partition, SequenceNumber last);
     // Links that are there are lost; readers come back by themselves.
     void cut(PartitionId partition);
     // Nothing is answered but `unavailable`; events and epochs of readers stay.
@@ -92,6 +99,7 @@ private:
     Random random_;
     std::deque<Part> partitions_;
     std::int64_t created_ms_;
+    std::string identity_ = "sim";
     std::uint64_t last_reader_ = 0;
     bool is_up_ = true;
 };
@@ -109,13 +117,22 @@ public:
     void open(PartitionId partition, const Position& position, const ReadOptions& options,
               Callback<void(Result<std::unique_ptr<Reader>>)> answer) override;
     void close(Task done) override { loop_.post(std::move(done)); }
+    // Closed: as behind a relay that is stopped. Nothing arrives, and nobody says so; questions
+    // that were asked are answered when it is open again, or `timed_out` after question_max.
+    void set_path(bool is_open) { *is_path_open_ = is_open; }
 
 private:
-    void later(Task task);
+    static constexpr Duration question_max = std::chrono::seconds(30);
+    static constexpr Duration path_poll = std::chrono::milliseconds(100);
+
+    template <typename T>
+    void later(Callback<void(Result<T>)> answer, std::function<Result<T>()> question);
+    void when_open(Instant deadline, Callback<void(bool)> then);
 
     SimHub& hub_;
     io::Loop& loop_;
     const Name name_{"sim", "homes"};
+    std::shared_ptr<bool> is_path_open_ = std::make_shared<bool>(true);
     std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 

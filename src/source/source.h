@@ -27,6 +27,7 @@ struct Name {
 struct HubProperties {
     std::uint32_t partitions = 0;
     std::int64_t created_ms = 0;  // tells a recreated hub from the one before; 0 = unknown
+    std::string identity = {};    // of the server's data folder; empty = it has none
 };
 
 struct PartitionProperties {

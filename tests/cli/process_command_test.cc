@@ -1,58 +1,22 @@
 // `evenkeel process` and what people do with running processors, against a hub.
-#include <chrono>
-
 #include <signal.h>
 
 #include <sqlite3.h>
 
-#include "base/clock.h"
-#include "cli/dev_hub.h"
+#include "cli/process_fixture.h"
 
 namespace evenkeel::cli_tests {
 namespace {
 
-using namespace std::chrono_literals;
-
-class ProcessCommand : public CliTest {
+class ProcessCommand : public ProcessTest {
 protected:
-    // An event hub of one partition and a store, new for each test.
     void SetUp() override {
-        CliTest::SetUp();
-        name_ = testing::UnitTest::GetInstance()->current_test_info()->name();
-        name_.resize(std::min<std::size_t>(name_.size(), 40));
-        while (name_.ends_with('_')) name_.pop_back();
-        store_ = "sqlite:" + hub_->file(name_ + ".db");
-        ASSERT_EQ(evenkeel({"hub", "create", name_, "--partitions", "1"}).exit_code, 0);
-    }
-    void send(const std::vector<std::string>& events) {
-        std::vector<std::string> words = {"send", name_, "-q"};
-        words.insert(words.end(), events.begin(), events.end());
-        ASSERT_EQ(evenkeel(words).exit_code, 0);
-    }
-    std::vector<std::string> process(const std::vector<std::string>& more) const {
-        std::vector<std::string> words = {EVENKEEL_PROGRAM, "process",   name_, "--store",
-                                          store_,           "--profile", "fast"};
-        words.insert(words.end(), more.begin(), more.end());
-        return words;
-    }
-    Outcome status() { return evenkeel({"status", name_, "--store", store_, "-o", "json"}); }
-    // Asks again and again; false if it takes too long.
-    static bool eventually(const std::function<bool()>& condition) {
-        const SystemClock clock;
-        const Instant end = clock.now() + 60s;
-        while (!condition()) {
-            if (clock.now() > end) return false;
-        }
-        return true;
+        ProcessTest::SetUp();
+        create(1);
     }
     bool run_until_done() {
-        return eventually([&] {
-            const auto told = status();
-            return has(told.output, "\"lag_events\": 0") && !has(told.output, "\"position\": -1");
-        });
+        return eventually([&] { return is_done(); });
     }
-
-    std::string name_, store_;
 };
 
 TEST_F(ProcessCommand, sends_what_fails_for_good_to_an_event_hub) {

@@ -106,6 +106,7 @@ public:
                ";EntityPath=" + std::string(hub) +
                (websocket ? ";TransportType=AmqpWebSockets" : "");
     }
+    std::uint16_t port() const { return port_; }
     const std::string& ca_pem() const { return identity_.certificate_pem; }
 
     std::size_t connection_count() {

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "client/hub_process.h"
+#include "support/faulty_proxy.h"
 #include <evenkeel/buffered_producer.h>
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
@@ -86,6 +87,39 @@ TEST(ClientLoopback, goes_on_after_a_restart_of_the_hub) {
     EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"after"});
 }
 
+TEST(ClientLoopback, ends_a_reader_whose_hub_was_restored_and_written_on_R4) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    const ClientOptions options{.connection = hub.connection_string("homes"),
+                                .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}};
+    auto client = Client::open(options).value();
+    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    {
+        auto producer = Producer::open(*client).value();
+        ASSERT_TRUE(producer->send("kept").ok());
+        EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"kept"});
+        hub.stop();
+        const auto copy = hub.data_folder() + ".copy";
+        std::filesystem::copy(hub.data_folder(), copy, std::filesystem::copy_options::recursive);
+        hub.start();
+        ASSERT_TRUE(producer->send("lost with the restore").ok());
+        EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"lost with the restore"});
+        hub.stop();
+        std::filesystem::remove_all(hub.data_folder());
+        std::filesystem::rename(copy, hub.data_folder());
+    }
+    hub.start();
+    auto producer = Producer::open(hub.connection_string("homes")).value();
+    for (int i = 0; i < 3; ++i) ASSERT_TRUE(producer->send("written after it").ok());
+
+    const auto read = reader->read(10, 20s);
+
+    ASSERT_FALSE(read.ok());
+    const auto code = read.error().code;
+    EXPECT_TRUE(code == ErrorCode::conflict || code == ErrorCode::invalid_argument)
+        << to_string(read.error());
+}
+
 TEST(ClientLoopback, tells_of_damaged_events_by_name_and_goes_on_behind_them) {
     HubProcess hub(64);  // an event a segment
     ASSERT_TRUE(hub.create("homes", 1).ok());
@@ -124,7 +158,7 @@ TEST(ClientLoopback, tells_of_damaged_events_by_name_and_goes_on_behind_them) {
     EXPECT_EQ(texts, "012356789");
     ASSERT_EQ(errors.size(), 1u);
     EXPECT_EQ(errors[0].code, ErrorCode::corrupt);
-    EXPECT_TRUE(errors[0].detail.starts_with("events 4 to 4 in ")) << errors[0].detail;
+    EXPECT_TRUE(errors[0].detail.starts_with("events 4 to 4 are damaged ")) << errors[0].detail;
 }
 
 TEST(ClientLoopback, refuses_a_wrong_key_and_a_missing_right) {
@@ -223,6 +257,42 @@ TEST(ClientLoopback, numbers_single_events_if_asked_to) {
     auto reader = open_reader(*client, "$Default", 1, Position::earliest()).value();
     const auto texts = read_texts(*reader, 100);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
+}
+
+// The proxy cuts after the event is stored, before its acknowledgement comes through.
+TEST(ClientLoopback, stores_once_what_an_idempotent_producer_had_to_repeat) {
+    for (const auto delay : {0ms, 20ms}) {
+        HubProcess hub;
+        ASSERT_TRUE(hub.create("homes", 1).ok());
+        FaultyProxy proxy(hub.port());
+        proxy.slow_down(delay);
+        std::string connection = hub.connection_string("homes");
+        const std::string port = std::to_string(hub.port());
+        connection.replace(connection.find(port), port.size(), std::to_string(proxy.port()));
+        auto producer =
+            Producer::open({.connection = connection,
+                            .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}},
+                           {.idempotent = true})
+                .value();
+        constexpr std::size_t count = 20;
+
+        for (std::size_t i = 0; i < count; ++i) {
+            proxy.lose_answer_after(0);
+            const auto sent = producer->send(std::to_string(i), {.partition = 0});
+            ASSERT_TRUE(sent.ok()) << i << ": " << sent.error().detail;
+        }
+
+        EXPECT_GT(proxy.lost_bytes(), 0u);
+        ASSERT_TRUE(Producer::open(hub.connection_string("homes"))
+                        .value()
+                        ->send("end", {.partition = 0})
+                        .ok());
+        auto client = Client::open(hub.connection_string("homes")).value();
+        auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+        const auto texts = read_texts(*reader, count + 1);
+        for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(texts.at(i), std::to_string(i));
+        EXPECT_EQ(texts.back(), "end");
+    }
 }
 
 TEST(ClientLoopback, says_overloaded_instead_of_waiting_if_asked_to) {

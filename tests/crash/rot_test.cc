@@ -2,6 +2,7 @@
 // right.
 #include "crash/rot.h"
 
+#include <algorithm>
 #include <cstdio>
 #include <cstdlib>
 #include <numeric>
@@ -111,6 +112,44 @@ TEST_P(RotLab, zeroed_and_garbage_blocks_cost_only_what_they_cover) {
                 }
             }
         }
+    }
+}
+
+// A record that a wrong program wrote: its checksum holds, its number does not fit.
+TEST_P(RotLab, a_wrong_number_with_a_good_checksum_costs_only_its_event) {
+    const RotLog log = make(small);
+    const auto& events = log.reading.events;
+    const auto segments = log.files(".log");
+    const int rounds = std::getenv("EVENKEEL_SANITIZED") ? 100 : 2'000;
+    for (int round = 0; round < rounds; ++round) {
+        const std::size_t index = random_.below(events.size());
+        const std::int64_t offset = events[index].offset;
+        const auto segment =
+            std::find_if(segments.rbegin(), segments.rend(),
+                         [&](const auto& path) { return touched(path, 0, 0).begin <= offset; });
+        const auto position = commitlog::segment_header_bytes +
+                              static_cast<std::uint64_t>(offset - touched(*segment, 0, 0).begin);
+        std::vector<std::byte> bytes(commitlog::record_header_bytes);
+        auto damaged = log.disk->kill();
+        {
+            const auto file = damaged->open(*segment, io::OpenMode::read);
+            ASSERT_TRUE(file.ok() && (*file)->read(position, bytes).ok());
+            bytes.resize(commitlog::stored_bytes_at(bytes.data()));
+            ASSERT_TRUE((*file)->read(position, bytes).ok());
+        }
+        const Touched place = touched(*segment, position, bytes.size());
+        if (place.end > log.proved) continue;
+        commitlog::Record record = commitlog::view(bytes.data());
+        const std::int64_t steps[] = {-1, 1, 2, -static_cast<std::int64_t>(random_.below(1000)),
+                                      static_cast<std::int64_t>(random_.below(1'000'000))};
+        record.sequence = record.sequence + steps[random_.below(std::size(steps))];
+        if (record.sequence.value < 0 || record.sequence.value == events[index].sequence) continue;
+        std::vector<std::byte> changed(bytes.size());
+        commitlog::encode(record, test_identity().seed(), changed.data());
+        damaged->overwrite(*segment, position, changed);
+
+        ASSERT_EQ(examine(log, std::move(damaged), {place}, random_), "")
+            << "event " << events[index].sequence << " became " << record.sequence.value;
     }
 }
 

@@ -223,7 +223,8 @@ TEST(Bench, measures_the_hub_by_amqp_against_a_bare_socket) {
 
 TEST(Bench, counts_what_idle_connections_and_slow_consumers_cost_the_hub) {
     const test::TemporaryDirectory directory;
-    for (const char* name : {"idle_connections", "slow_consumers", "single_sends"}) {
+    for (const char* name :
+         {"idle_connections", "slow_consumers", "slow_consumers_large", "single_sends"}) {
         const auto outcome = evenkeel({"bench", "amqp", "-o", "json", "--only", name, "--seconds",
                                        "0.2", "--rounds", "1", "--connections", "20",
                                        "--slow-links", "20", "--data", directory.path()});

@@ -75,7 +75,7 @@ std::vector<std::string> target(const std::string& folder, int cycle) {
 TEST(KillUnderLoad, keeps_every_acknowledged_event_through_40_kills) {
     const test::TemporaryDirectory directory;
     const std::string folder = directory.path() + "/hub";
-    Random random(test::test_seed());
+    Random random(test::fresh_seed());
     const SystemClock clock;
     Memory memory;
     double under_load_seconds = 0;

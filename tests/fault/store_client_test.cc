@@ -82,7 +82,7 @@ protected:
 
 TEST_P(StoreClients, killed_at_any_time_lose_no_checkpoint_that_was_answered) {
     const int kills = std::getenv("EVENKEEL_LONG") == nullptr ? 10 : 100;
-    Random random(test::test_seed());
+    Random random(test::fresh_seed());
     std::array<std::unique_ptr<Process>, processes> running;
     Positions seen = acknowledged_;
 

@@ -80,7 +80,7 @@ struct StoreUnderFire : testing::Test {
 };
 
 TEST_F(StoreUnderFire, keeps_every_answered_checkpoint_and_each_result_once_through_30_kills) {
-    Random random(test::test_seed());
+    Random random(test::fresh_seed());
     std::vector<std::unique_ptr<Process>> running(processes);
     int epoch = 0;
     const auto drain = [&](Process& process) {

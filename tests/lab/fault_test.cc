@@ -69,7 +69,7 @@ TEST(ProcessorFaults, a_graceful_stop_and_a_new_start_repeat_nothing) {
 }
 
 TEST(ProcessorFaults, one_that_was_stopped_beyond_its_lease_does_nothing_more_under_its_old_epoch) {
-    Random random(test::test_seed());
+    Random random(test::fresh_seed());
     Lab lab;
     lab.start_processor();
     lab.start_processor();

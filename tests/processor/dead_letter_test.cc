@@ -47,7 +47,9 @@ void expect_letter(const Event& letter, std::string_view body) {
 
 ProcessorOptions options_with_letters() {
     ProcessorOptions options;
-    options.store = "memory:";
+    // One for each test: the entries of another hub are refused.
+    options.store =
+        std::string("memory:") + testing::UnitTest::GetInstance()->current_test_info()->name();
     options.dead_letter_hub = "letters";
     options.batch_events_max = 1;  // so that only the poisonous event is tried again
     options.retry = {.attempts_max = 2, .delay = 1ms};

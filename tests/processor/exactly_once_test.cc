@@ -77,7 +77,7 @@ TEST(ExactlyOnce, gives_a_sink_that_equals_the_log_whatever_fails) {
         ASSERT_TRUE(producer->send(batch).ok());
     }
     Mutex mutex;
-    Random random(test_seed());
+    Random random(fresh_seed());
     const auto chance = [&](std::uint64_t one_in) {
         const Lock lock(mutex);
         return random.chance(1, one_in);

@@ -31,7 +31,7 @@ TEST(ExactlyOnceIntoPostgres, leaves_a_sink_that_equals_a_replay_of_the_log) {
     });
 
     fleet.finish();
-    EXPECT_EQ(fleet.difference(), "");
+    EXPECT_EQ(fleet.difference(), SinkDifference{});
     EXPECT_GE(fleet.faults() + restarts, 30);
     fleet.print_ledger();
     std::printf("and %d crashes of the database server\n", restarts);

@@ -135,7 +135,7 @@ TEST(Processor, reads_a_hub_in_its_own_process) {
     ProcessorOptions options;
     options.hub_here = hub.get();
     options.event_hub = "homes";
-    options.store = "memory:";
+    options.store = "memory:reads_a_hub_in_its_own_process";
     options.on_error = [](const Failure&) {};
     auto processor = Processor::open(options).value();
 

@@ -92,6 +92,40 @@ TEST(Dev, wants_no_token_for_its_admin_interface_from_this_machine) {
     EXPECT_FALSE(has(dev.output, "WARNING")) << dev.output;
 }
 
+TEST(Dev, refuses_pages_of_other_sites_on_every_route_and_upgrade) {
+    Dev dev({"--host-name", "emulator"});
+    const int port = dev.port("http_port");
+    const std::string token =
+        make_sas("sb://emulator/", "RootManageSharedAccessKey", Secret("SAS_KEY_VALUE"),
+                 SystemClock().wall() + std::chrono::hours(1));
+    const std::string rest = "Connection: close\r\nAuthorization: " + token + "\r\n";
+    const std::string upgrade =
+        "GET /$servicebus/websocket HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"
+        "Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: dGhlIHNhbXBsZSBub25jZQ==\r\n"
+        "Sec-WebSocket-Protocol: AMQPWSB10\r\nHost: localhost:" +
+        std::to_string(port) + "\r\n";
+
+    for (const std::string path : {"/health", "/metrics", "/api/v1/hubs", "/nothing"}) {
+        const std::string get = "GET " + path + " HTTP/1.1\r\n";
+        EXPECT_EQ(raw_http(port, get + "Host: evil.example\r\n" + rest + "\r\n").status, 421)
+            << path;
+        const int known = raw_http(port, get + "Host: emulator\r\n" + rest + "\r\n").status;
+        EXPECT_EQ(known, path == "/nothing" ? 404 : 200) << path;
+    }
+    EXPECT_EQ(raw_http(port,
+                       "DELETE /api/v1/hubs/eh1 HTTP/1.1\r\nHost: localhost\r\nOrigin: "
+                       "http://evil.example\r\n" +
+                           rest + "\r\n")
+                  .status,
+              403);
+    EXPECT_EQ(http(port, "GET", "/api/v1/hubs/eh1").status, 200);
+    EXPECT_EQ(
+        raw_http(port, upgrade + "Origin: http://evil.example\r\nConnection: close\r\n\r\n").status,
+        403);
+    // Then a frame that closes, so that the server ends.
+    EXPECT_EQ(raw_http(port, upgrade + "\r\n" + std::string("\x88\x80\0\0\0\0", 6)).status, 101);
+}
+
 TEST(Dev, says_loudly_that_it_takes_any_token) {
     Dev dev({"--accept-any-token"});
 

@@ -1,6 +1,8 @@
 // SIGHUP: what is taken in while clients stay connected, and what a bad file changes: nothing.
 #include <chrono>
 
+#include <sys/stat.h>
+
 #include "io/tls.h"
 #include "serve/serve_process.h"
 #include <evenkeel/producer.h>
@@ -53,6 +55,44 @@ TEST(ServeReload, gives_new_clients_a_new_certificate_and_keeps_those_that_are_t
     EXPECT_TRUE(new_client.ok()) << to_string(new_client.error());
 }
 
+// What a pipe in the place of a file does: opening it waits for a writer that never comes.
+TEST(ServeReload, refuses_a_pipe_and_serves_signals_all_the_while) {
+    EncryptedServer world;
+    const std::string pipe = world.folder.path() + "/key.pem";
+    ASSERT_EQ(::unlink(pipe.c_str()), 0);
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+
+    for (int i = 0; i < 2; ++i) {
+        const std::string line = world.server->reload();
+        EXPECT_EQ(member(line, "level"), "error") << line;
+        EXPECT_TRUE(has(line, pipe) && has(line, "not a regular file")) << line;
+    }
+    ASSERT_EQ(::unlink(pipe.c_str()), 0);
+    world.use(world.second);
+    EXPECT_EQ(member(world.server->reload(), "level"), "info");
+    EXPECT_TRUE(encrypted_producer(*world.server, world.second.certificate_pem).ok());
+    ASSERT_EQ(::unlink(pipe.c_str()), 0);
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    world.server->process().signal(SIGHUP);
+    EXPECT_EQ(world.server->stop().code, 0);
+}
+
+TEST(ServeReload, refuses_a_pipe_as_configuration_key_file_and_key_set) {
+    ServeProcess server;
+    const std::string pipe = server.folder() + "/pipe";
+    ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+    for (const char* const extra :
+         {"[[rule]]\nname = 'a'\nrights = 'Send'\nprimary_key_file = 'pipe'\n",
+          "[jwt]\nissuers = 'i'\naudiences = 'a'\nkey_set_file = 'pipe'\n"}) {
+        server.write_config(extra);
+        const std::string line = server.reload();
+        EXPECT_TRUE(has(line, "not a regular file")) << line;
+    }
+    ASSERT_EQ(::rename(pipe.c_str(), server.config_path().c_str()), 0);
+    EXPECT_TRUE(has(server.reload(), "not a regular file"));
+    EXPECT_EQ(server.stop().code, 0);
+}
+
 TEST(ServeReload, keeps_the_old_certificate_if_the_new_one_is_not_good) {
     EncryptedServer world;
     write_file(world.folder.path() + "/key.pem", world.second.key_pem);  // of another certificate
@@ -78,6 +118,48 @@ TEST(ServeReload, changes_nothing_by_a_bad_file_and_says_what_is_wrong) {
     for (int i = 0; i < 5; ++i) EXPECT_TRUE(producer->send("x").ok()) << "no throttle";
     server.write_config("");
     EXPECT_EQ(member(server.reload(), "level"), "info") << "a good file is taken again";
+}
+
+TEST(ServeReload, leaves_an_audit_line_good_or_refused) {
+    ServeProcess server;
+    EXPECT_NE(server.reload(), "");
+    EXPECT_TRUE(has(server.lines.at(server.lines.size() - 2), "\"did\":\"reload\""));
+    EXPECT_TRUE(has(server.lines.at(server.lines.size() - 2), "\"result\":\"ok\""));
+
+    server.write_config("not good");
+    EXPECT_NE(server.reload(), "");
+
+    EXPECT_TRUE(has(server.lines.at(server.lines.size() - 2), "\"did\":\"reload\""));
+    EXPECT_TRUE(has(server.lines.at(server.lines.size() - 2), "\"result\":\"refused\""));
+}
+
+TEST(ServeReload, takes_in_quotas_of_keys_and_event_hubs) {
+    ServeProcess server;
+    const ClientOptions options{.connection = server.connection(), .retry = {.retries_max = 0}};
+    auto producer = Producer::open(options).value();
+    ASSERT_TRUE(producer->send("x").ok());
+    server.write_config(
+        "[[quota]]\nkey = 'root'\nconnections_max = 1\n"
+        "[[quota]]\nhub = 'eh1'\nevents_per_second = 1\n");
+
+    ASSERT_EQ(member(server.reload(), "level"), "info");
+
+    const auto second = Producer::open(options);
+    ASSERT_FALSE(second.ok());
+    EXPECT_TRUE(has(second.error().detail, "The key 'root' has its 1 connections already"))
+        << second.error().detail;
+    auto batch = producer->make_batch().value();
+    for (int i = 0; i < 1000; ++i) ASSERT_TRUE(batch.try_add("x"));
+    ASSERT_TRUE(producer->send(batch).ok()) << "taken whole, and owed for 1000 s";
+    const auto sent = producer->send("x");
+    ASSERT_FALSE(sent.ok());
+    EXPECT_EQ(sent.error().code, ErrorCode::overloaded);
+    EXPECT_TRUE(has(sent.error().detail, "the event hub 'eh1' is being throttled"))
+        << sent.error().detail;
+    server.write_config("");
+    ASSERT_EQ(member(server.reload(), "level"), "info");
+    EXPECT_TRUE(producer->send("x").ok());
+    EXPECT_TRUE(Producer::open(options).ok());
 }
 
 TEST(ServeReload, takes_in_rules_throttle_hubs_and_log_level) {

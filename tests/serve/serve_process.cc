@@ -29,12 +29,15 @@ int connect_to(int port) {
 
 Answer http(int port, const std::string& method, const std::string& path, const std::string& token,
             const std::string& body) {
+    return raw_http(port, method + " " + path +
+                              " HTTP/1.1\r\nHost: localhost:" + std::to_string(port) +
+                              "\r\nConnection: close\r\nContent-Type: application/json\r\n" +
+                              (token.empty() ? "" : "Authorization: " + token + "\r\n") +
+                              "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body);
+}
+
+Answer raw_http(int port, const std::string& request) {
     const int descriptor = connect_to(port);
-    const std::string request =
-        method + " " + path + " HTTP/1.1\r\nHost: localhost:" + std::to_string(port) +
-        "\r\nConnection: close\r\nContent-Type: application/json\r\n" +
-        (token.empty() ? "" : "Authorization: " + token + "\r\n") +
-        "Content-Length: " + std::to_string(body.size()) + "\r\n\r\n" + body;
     EXPECT_EQ(::send(descriptor, request.data(), request.size(), MSG_NOSIGNAL),
               static_cast<ssize_t>(request.size()));
     std::string text;

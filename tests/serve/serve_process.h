@@ -55,6 +55,9 @@ struct Answer {
 Answer http(int port, const std::string& method, const std::string& path,
             const std::string& token = {}, const std::string& body = {});
 
+// The same with a request as it stands, and the answer until the server ends.
+Answer raw_http(int port, const std::string& request);
+
 inline const std::string root_key = "cm9vdC1rZXk";
 
 class ServeProcess {
@@ -83,9 +86,12 @@ public:
                        "primary_key = '" +
                        root_key + "'\n[[hub]]\nname = 'eh1'\npartitions = 2\n" + extra);
     }
-    void start() {
+    void launch() {
         if (read_text(config_path()).starts_with("not_found")) write_config(wish_.extra);
         process_ = std::make_unique<Process>(command());
+    }
+    void start() {
+        launch();
         EXPECT_NE(wait_for_line("the hub takes clients"), "");
         const std::string ports = read_text(folder_.path() + "/ready.json");
         amqp_port = std::atoi(member(ports, "amqp_port").c_str());

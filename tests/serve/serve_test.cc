@@ -58,6 +58,42 @@ TEST(Serve, refuses_a_folder_that_another_process_has) {
     EXPECT_EQ(http(first.http_port, "GET", "/health").status, 200);
 }
 
+// Somebody removes the lock file of a running server, or puts another one in its place.
+class LockFile : public testing::TestWithParam<bool> {};
+
+TEST_P(LockFile, of_a_running_server_may_go_and_no_event_is_lost) {
+    ServeProcess first;
+    const auto producer = Producer::open(first.connection());
+    ASSERT_TRUE(producer.ok()) << producer.error().detail;
+    const std::string path = first.folder() + "/data/lock";
+    int acknowledged = 0;
+    for (int round = 0; round < 3; ++round) {
+        ASSERT_EQ(::unlink(path.c_str()), 0);
+        if (GetParam()) write_file(path, "1\n");
+
+        const auto second = fault::run_to_end(first.command());
+
+        EXPECT_EQ(second.exit_code, 6) << second.errors;
+        EXPECT_TRUE(has(second.errors, "process " + std::to_string(first.process().id())))
+            << second.errors;
+        for (int i = 0; i < 10; ++i) acknowledged += (*producer)->send("x").ok() ? 1 : 0;
+        EXPECT_EQ(read_text(path), std::to_string(first.process().id()) + "\n");
+    }
+    EXPECT_EQ(acknowledged, 30);
+    first.stop(SIGKILL);
+    first.start();
+    std::int64_t stored = 0;
+    const auto answer = boost::json::parse(first.ask("GET", "/api/v1/hubs/eh1/partitions").body);
+    for (const auto& partition : answer.at("partitions").as_array()) {
+        stored += partition.at("last_sequence_number").as_int64() + 1;
+    }
+    EXPECT_EQ(stored, 30);
+}
+
+INSTANTIATE_TEST_SUITE_P(Serve, LockFile, testing::Bool(), [](const auto& parameter) {
+    return parameter.param ? "replaced" : "removed";
+});
+
 TEST(Serve, ends_with_2_and_names_each_line_of_a_bad_file) {
     const test::TemporaryDirectory folder;
     const std::string path = folder.path() + "/f.toml";

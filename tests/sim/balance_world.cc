@@ -78,9 +78,9 @@ bool BalanceWorld::Host::attach(PartitionId partition, Epoch epoch) {
 BalanceWorld::BalanceWorld(const WorldOptions& options)
     : options_(options),
       scheduler_(options.seed),
+      server_(scheduler_.clock(), {.whole_seconds = !options.exact_ages}),
       random_(scheduler_.fork_random()),
       server_loop_(scheduler_, "store"),
-      server_(scheduler_.clock(), {.whole_seconds = !options.exact_ages}),
       faults_(options.faults),
       loads_(options.loads),
       owners_(options.partitions),

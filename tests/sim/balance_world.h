@@ -121,9 +121,9 @@ private:
 
     const WorldOptions options_;
     io::sim::Scheduler scheduler_;
+    checkpoint::MemoryServer server_;
     Random random_;
     io::sim::SimLoop server_loop_;
-    checkpoint::MemoryServer server_;
     checkpoint::Faults faults_;
     const checkpoint::GroupName group_{"sim", "hub", "group"};
     std::map<std::string, std::unique_ptr<Process>> processes_;

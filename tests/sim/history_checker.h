@@ -15,6 +15,7 @@
 //   A5  Whoever gives a partition away in peace has no handler running in it, and has stored all
 //       that was handled; unless it said that it could not.
 //   A6  In the end every event was handled or put aside.
+//   A7  Nobody takes a partition that its owner holds under a lease (ProcessorWorld checks it).
 #pragma once
 
 #include <cstdint>

@@ -13,6 +13,10 @@ namespace {
 using std::chrono::milliseconds;
 using std::chrono::seconds;
 
+double to_seconds(Duration duration) {
+    return std::chrono::duration<double>(duration).count();
+}
+
 constexpr int faults_count = 9;
 constexpr std::uint64_t processes_max = 5;
 
@@ -37,8 +41,9 @@ ProcessorOptions any_processor(Random& random) {
     return options;
 }
 
-ProcessorWorldOptions any_options(Random& random, std::uint64_t seed) {
+ProcessorWorldOptions any_options(Random& random, std::uint64_t seed, Trouble trouble) {
     ProcessorWorldOptions options;
+    options.steady_store = trouble != Trouble::store_clock;
     options.seed = seed;
     options.exact_ages = seed % 2 == 0;
     options.partitions = static_cast<std::uint32_t>(1 + random.below(8));
@@ -60,13 +65,21 @@ ProcessorWorldOptions any_options(Random& random, std::uint64_t seed) {
     if (random.chance(1, 2)) habits.failing_per_thousand = random.chance(1, 4) ? 200 : 20;
     if (random.chance(1, 3)) habits.poison_one_in = 25;
     options.processor = any_processor(random);
+    // Whoever reaches neither the store nor the hub cannot hear that its reader was replaced.
+    if (trouble == Trouble::hub_path && options.exclusive) {
+        options.faults.lost_per_thousand = options.faults.silent_per_thousand = 0;
+        options.faults.refused_per_thousand = options.faults.conflict_per_thousand = 0;
+    }
     return options;
 }
 
 class Schedule {
 public:
-    explicit Schedule(std::uint64_t seed)
-        : random_(seed), options_(any_options(random_, random_.next())), world_(options_) {}
+    Schedule(std::uint64_t seed, Trouble trouble)
+        : random_(seed),
+          trouble_(trouble),
+          options_(any_options(random_, random_.next(), trouble)),
+          world_(options_) {}
 
     ProcessorScheduleResult run() {
         begin();
@@ -142,6 +155,7 @@ private:
     void fault() {
         const std::string id = anybody();
         if (id.empty()) return start(next_id());
+        if (trouble_ != Trouble::usual && random_.chance(1, 2)) return trouble(id);
         switch (random_.below(13)) {
             case 0:
             case 1:
@@ -165,6 +179,39 @@ private:
         }
     }
 
+    void trouble(const std::string& id) {
+        switch (trouble_) {
+            case Trouble::usual: return;
+            case Trouble::hub_path: return lose_hub(id);
+            case Trouble::store_clock:
+                return step_clock(static_cast<int>(random_.chance(1, 2) ? 1 : random_.below(20)));
+        }
+    }
+
+    void lose_hub(const std::string& id) {
+        const bool is_all = random_.chance(1, 4);
+        const auto duration = milliseconds(random_.between(500, 40'000));
+        tell(fmt::format("{} hears nothing from the hub for {} ms", is_all ? "nobody" : id,
+                         duration.count()));
+        for (const std::string& each : is_all ? world_.running() : std::vector{id}) {
+            world_.set_hub_path(each, false);
+            later(duration + milliseconds(random_.between(0, 2'000)), [this, each] {
+                if (!is_cut_on_purpose_) world_.set_hub_path(each, true);
+            });
+        }
+    }
+
+    // Once, or again and again.
+    void step_clock(int times) {
+        if (times == 0 || is_quiet_) return;
+        const Duration by = milliseconds(random_.chance(1, 4)   ? 600'000
+                                         : random_.chance(1, 4) ? -random_.between(0, 60'000)
+                                                                : random_.between(500, 10'000));
+        tell(fmt::format("the store's clock steps by {:.1f} s", to_seconds(by)));
+        world_.step_store_clock(by);
+        later(milliseconds(random_.between(100, 2'000)), [this, times] { step_clock(times - 1); });
+    }
+
     void crash(const std::string& id) {
         tell("crash " + id);
         world_.crash(id);
@@ -181,6 +228,7 @@ private:
     }
 
     void outage(const std::string& id) {
+        if (trouble_ == Trouble::hub_path && options_.exclusive) return;
         const auto duration = milliseconds(random_.between(100, 12'000));
         tell(fmt::format("the store is away for {} ms{}{}", duration.count(),
                          id.empty() ? "" : ", for ", id));
@@ -234,20 +282,55 @@ private:
             return world_.violate("settled, and not any more\n" + world_.describe());
         }
         world_.judge_quiet();
+        if (trouble_ == Trouble::hub_path) judge_hub_path();
+    }
+
+    // All lose the hub: nobody fights. One loses it: the others read its partitions.
+    void judge_hub_path() {
+        is_cut_on_purpose_ = true;
+        const Duration unread_max = options_.timing.unread_max;
+        world_.run_for(processor::Timing{}.probation_max);  // nobody rests from before
+        if (!world_.run_until_settled(seconds(60))) return world_.violate("not settled to be cut");
+        const auto running = world_.running();
+        const std::uint64_t moves = world_.moves();
+        tell("nobody hears from the hub");
+        for (const std::string& id : running) {
+            world_.set_hub_path(id, false);
+            world_.run_for(milliseconds(random_.between(0, 500)));
+        }
+        world_.run_for(2 * unread_max);
+        for (const std::string& id : running) world_.set_hub_path(id, true);
+        world_.run_for(unread_max);
+        if (world_.moves() != moves) world_.violate("moves while nobody could read");
+        if (running.size() < 2) return;
+
+        const std::string one = running[random_.below(running.size())];
+        tell(one + " hears nothing from the hub");
+        world_.set_hub_path(one, false);
+        for (std::uint32_t p = 0; p < options_.partitions; ++p) world_.append(p, 3);
+        world_.run_for(2 * unread_max);
+        if (!world_.owned_by(one).empty()) world_.violate("kept, though others could read it");
+        if (!world_.is_all_handled()) world_.violate("owned but unread\n" + world_.describe());
+        world_.set_hub_path(one, true);
+        if (!world_.run_until_settled(seconds(120))) {
+            world_.violate("not settled after the hub was found again\n" + world_.describe());
+        }
     }
 
     Random random_;
+    const Trouble trouble_;
     const ProcessorWorldOptions options_;
     ProcessorWorld world_;
     std::string story_;
     int last_id_ = 0;
     bool is_quiet_ = false;
+    bool is_cut_on_purpose_ = false;
 };
 
 }  // namespace
 
-ProcessorScheduleResult run_processor_schedule(std::uint64_t seed) {
-    return Schedule(seed).run();
+ProcessorScheduleResult run_processor_schedule(std::uint64_t seed, Trouble trouble) {
+    return Schedule(seed, trouble).run();
 }
 
 }  // namespace evenkeel::sim

@@ -8,6 +8,10 @@
 
 namespace evenkeel::sim {
 
+// What goes wrong besides all that: nothing; the clock of the store's host is set again and again;
+// processors hear nothing from the hub, one or all of them, while they reach the store.
+enum class Trouble : std::uint8_t { usual, store_clock, hub_path };
+
 struct ProcessorScheduleResult {
     std::string violations;  // "" if all is well
     std::string story;       // what was done, with times
@@ -16,6 +20,7 @@ struct ProcessorScheduleResult {
     std::uint64_t calls = 0, events = 0, repeats = 0, failures = 0, letters = 0;
 };
 
-ProcessorScheduleResult run_processor_schedule(std::uint64_t seed);
+ProcessorScheduleResult run_processor_schedule(std::uint64_t seed,
+                                               Trouble trouble = Trouble::usual);
 
 }  // namespace evenkeel::sim

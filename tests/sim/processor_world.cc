@@ -188,9 +188,10 @@ ProcessorWorld::Process::Process(ProcessorWorld& world, const std::string& proce
 ProcessorWorld::ProcessorWorld(const ProcessorWorldOptions& options)
     : options_(options),
       scheduler_(options.seed),
+      server_(scheduler_.clock(),
+              {.whole_seconds = !options.exact_ages, .is_steady = options.steady_store}),
       random_(scheduler_.fork_random()),
       server_loop_(scheduler_, "store"),
-      server_(scheduler_.clock(), {.whole_seconds = !options.exact_ages}),
       faults_(options.faults),
       habits_(options.habits),
       hub_({.partitions = options.partitions,
@@ -256,6 +257,10 @@ void ProcessorWorld::set_outage(const std::string& id, bool is_away) {
     if (Process* process = find(id)) process->faults->outage = is_away;
 }
 
+void ProcessorWorld::set_hub_path(const std::string& id, bool is_open) {
+    if (Process* process = find(id)) process->source.set_path(is_open);
+}
+
 void ProcessorWorld::quieten() {
     const auto calm = [](checkpoint::Faults& faults) {
         faults.outage = false;
@@ -263,7 +268,10 @@ void ProcessorWorld::quieten() {
         faults.refused_per_thousand = faults.conflict_per_thousand = 0;
     };
     calm(faults_);
-    for (const auto& [id, process] : processes_) calm(*process->faults);
+    for (const auto& [id, process] : processes_) {
+        calm(*process->faults);
+        process->source.set_path(true);
+    }
 }
 
 void ProcessorWorld::append(std::uint32_t partition, std::size_t count) {
@@ -275,11 +283,23 @@ void ProcessorWorld::on_owner(const std::string& writer, const checkpoint::Owner
     std::string& before = owners_[entry.partition.value];
     if (before == entry.owner) return;
     if (!before.empty() && !entry.owner.empty()) ++moves_;
+    if (writer == entry.owner) check_take_over(writer, before, entry.partition);
     if (std::getenv("EVENKEEL_TELL") != nullptr) {
         fmt::print("{:.3f} s: partition {}: '{}' -> '{}' (epoch {})\n", in_seconds(now()),
                    entry.partition.value, before, entry.owner, entry.epoch.value);
     }
     before = entry.owner;
+}
+
+// Nobody takes what its owner holds under a lease, whatever the store's clock says.
+void ProcessorWorld::check_take_over(const std::string& by, const std::string& owner,
+                                     PartitionId partition) {
+    const Process* process = find(owner);
+    if (process == nullptr) return;
+    const processor::Coordinator& coordinator = process->core->coordinator();
+    if (!coordinator.may_act(partition) || coordinator.hangs_on_reader(partition)) return;
+    violate(fmt::format("A7: {} takes partition {} from {}, which has it under a lease", by,
+                        partition.value, owner));
 }
 
 void ProcessorWorld::on_failure(const std::string& id, const Failure& failure) {
@@ -329,10 +349,22 @@ bool ProcessorWorld::is_settled() {
     for (const auto& [id, process] : processes_) {
         if (process->pool.is_stuck()) return false;
     }
+    return is_all_handled();
+}
+
+bool ProcessorWorld::is_all_handled() {
     for (std::uint32_t p = 0; p < options_.partitions; ++p) {
         if (!checker_.is_all_done(p, hub_.last({p}).value)) return false;
     }
     return true;
+}
+
+std::vector<std::uint32_t> ProcessorWorld::owned_by(const std::string& id) const {
+    std::vector<std::uint32_t> owned;
+    for (std::uint32_t p = 0; p < owners_.size(); ++p) {
+        if (owners_[p] == id) owned.push_back(p);
+    }
+    return owned;
 }
 
 bool ProcessorWorld::run_until_settled(Duration at_most) {

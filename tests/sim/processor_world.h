@@ -34,7 +34,8 @@ struct ProcessorWorldOptions {
     std::uint32_t partitions = 4;
     processor::Timing timing = processor::fast_timing();
     bool exclusive = true;
-    bool exact_ages = false;  // else cut to whole seconds
+    bool exact_ages = false;   // else cut to whole seconds
+    bool steady_store = true;  // else step_store_clock() may be called, and no age is exact
     Duration hub_latency_max = std::chrono::milliseconds(5);
     Duration cut_after = std::chrono::milliseconds(20);
     checkpoint::Faults faults = {};
@@ -57,6 +58,9 @@ public:
     // The store for all, or for one of them.
     void set_outage(bool is_away);
     void set_outage(const std::string& id, bool is_away);
+    // Closed: it hears nothing from the hub, and nobody says so.
+    void set_hub_path(const std::string& id, bool is_open);
+    void step_store_clock(Duration by) { server_.step_clock(by); }
     // From now on the store answers, and loses and refuses nothing.
     void quieten();
     void append(std::uint32_t partition, std::size_t count);
@@ -64,6 +68,8 @@ public:
     void run_for(Duration duration) { scheduler_.run_for(duration); }
     // Everything that was appended is handled, and the partitions are shared within one.
     bool is_settled();
+    bool is_all_handled();
+    std::vector<std::uint32_t> owned_by(const std::string& id) const;
     bool run_until_settled(Duration at_most);
     // Nobody's partition moves, and what comes is handled soon.
     void judge_quiet();
@@ -88,15 +94,16 @@ private:
 
     Process* find(const std::string& id) const;
     void on_owner(const std::string& writer, const checkpoint::Ownership& entry);
+    void check_take_over(const std::string& by, const std::string& owner, PartitionId partition);
     void on_failure(const std::string& id, const Failure& failure);
     bool is_balanced() const;
     bool is_all_read() const;
 
     const ProcessorWorldOptions options_;
     io::sim::Scheduler scheduler_;
+    checkpoint::MemoryServer server_;
     Random random_;
     io::sim::SimLoop server_loop_;
-    checkpoint::MemoryServer server_;
     checkpoint::Faults faults_;  // as they are copied to each process
     HandlerHabits habits_;
     source::SimHub hub_;

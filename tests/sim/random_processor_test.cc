@@ -3,6 +3,7 @@
 // story.
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -26,9 +27,9 @@ std::uint64_t first_seed() {
     return by_chance ? test_seed() : 1;
 }
 
-TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fence) {
+void run_schedules(Trouble trouble, const std::string& suite) {
     if (const char* one = std::getenv("EVENKEEL_SCHEDULE")) {
-        const auto result = run_processor_schedule(std::strtoull(one, nullptr, 10));
+        const auto result = run_processor_schedule(std::strtoull(one, nullptr, 10), trouble);
         std::printf("%s", result.story.c_str());
         EXPECT_EQ(result.violations, "");
         return;
@@ -39,7 +40,7 @@ TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fen
     int run = 0;
     for (; run < schedules() && failed < 3; ++run) {
         const std::uint64_t seed = random.next();
-        const auto result = run_processor_schedule(seed);
+        const auto result = run_processor_schedule(seed, trouble);
         sum.steps += result.steps;
         sum.moves += result.moves;
         sum.calls += result.calls;
@@ -50,7 +51,7 @@ TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fen
         if (result.violations.empty()) continue;
         ++failed;
         ADD_FAILURE() << result.violations << result.story << "again: EVENKEEL_SCHEDULE=" << seed
-                      << " ./test RandomProcessors";
+                      << " ./test " << suite;
     }
     const auto number = [](std::uint64_t value) { return static_cast<unsigned long long>(value); };
     std::printf(
@@ -58,6 +59,18 @@ TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fen
         "again), %llu dead letters\n",
         run, number(sum.steps), number(sum.moves), number(sum.calls), number(sum.failures),
         number(sum.events), number(sum.repeats), number(sum.letters));
+}
+
+TEST(RandomProcessors, lose_nothing_in_any_schedule_and_nobody_acts_past_the_fence) {
+    run_schedules(Trouble::usual, "RandomProcessors");
+}
+
+TEST(RandomStoreClock, steps_evict_nobody_who_lives) {
+    run_schedules(Trouble::store_clock, "RandomStoreClock");
+}
+
+TEST(RandomHubPath, who_cannot_read_gives_to_who_can_and_nobody_fights) {
+    run_schedules(Trouble::hub_path, "RandomHubPath");
 }
 
 TEST(RandomProcessors, schedules_that_failed_once_do_not_fail_again) {

@@ -72,6 +72,29 @@ std::function<void(BalanceWorld&, Measured&)> die(int instances, int first, int 
     };
 }
 
+// Each request takes 300 ms, one half of it in a hundred 1.5 s.
+void die_with_a_slow_store(BalanceWorld& world, Measured&) {
+    warm_up(world, 4);
+    const checkpoint::Faults usual = world.faults();
+    world.faults().write_half = world.faults().list_half = milliseconds(150);
+    world.run_for(seconds(30));
+    world.crash(name_of(3));
+    world.mark();
+    world.run_for(seconds(40));
+    world.faults() = usual;
+    world.run_for(seconds(10));
+}
+
+// Half of the members are replaced: the new ones start while the old ones stop.
+void swap_half(BalanceWorld& world, Measured&) {
+    warm_up(world, 16);
+    world.mark();
+    start_all(world, 16, 24, milliseconds(250));
+    world.run_for(milliseconds(150));
+    for (int i = 8; i < 16; ++i) world.leave(name_of(i));
+    world.run_for(seconds(20));
+}
+
 void rolling(BalanceWorld& world, Measured& measured) {
     world.start(name_of(0));
     world.run_for(seconds(5));
@@ -230,6 +253,8 @@ const std::vector<Scenario>& scenarios() {
         {"crash-leader", 32, die(4, 0, 1)},
         {"standby-12x8", 8, standby},
         {"crash-8-of-16", 128, die(16, 8, 16)},
+        {"crash-slow-store", 32, die_with_a_slow_store},
+        {"swap-8-of-16", 128, swap_half},
         {"flapping", 32, flapping},
         {"pause-45s", 32, pause},
         {"outage-2s-exclusive", 32, outage(seconds(2)), false, true},

@@ -8,4 +8,8 @@ namespace evenkeel::test {
 
 std::uint64_t test_seed();
 
+// For tests of real processes and threads, whose outcome no seed decides: new each time, and not
+// printed, since it would not repeat a failure.
+std::uint64_t fresh_seed();
+
 }  // namespace evenkeel::test

@@ -102,16 +102,6 @@ private:
     const bool is_writable_;
 };
 
-class Disk::HeldLock final : public FileLock {
-public:
-    HeldLock(Disk& disk, NodeId node) : disk_(disk), node_(node) { disk_.locked_.insert(node_); }
-    ~HeldLock() override { disk_.locked_.erase(node_); }
-
-private:
-    Disk& disk_;
-    const NodeId node_;
-};
-
 std::string_view to_string(OperationKind kind) {
     constexpr std::string_view names[] = {
         "read",   "write",  "sync",           "truncate",       "open", "create",
@@ -267,11 +257,18 @@ Result<std::unique_ptr<FileLock>> Disk::lock(const std::string& path) {
     if (node(place.node).is_folder) {
         return failure(OperationKind::open, path, ErrorCode::unavailable, "it is a folder");
     }
-    if (locked_.count(place.node)) {
-        return Error{ErrorCode::conflict,
-                     "lock " + path + ": another user of this disk holds it; stop it first"};
-    }
-    return std::unique_ptr<FileLock>(std::make_unique<HeldLock>(*this, place.node));
+    return lock_node(place.node, path);
+}
+
+Result<std::unique_ptr<FileLock>> Disk::lock_folder(const std::string& path,
+                                                    const std::string& /*note*/) {
+    EK_TRY_ASSIGN(const NodeId folder, find_folder(OperationKind::open, path));
+    return lock_node(folder, path);
+}
+
+bool Disk::leads_to(const std::string& path, NodeId node) const {
+    const auto place = find(OperationKind::open, path);
+    return place.ok() && place->node == node;
 }
 
 Result<std::uint64_t> Disk::free_bytes(const std::string& path) {

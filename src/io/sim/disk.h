@@ -112,6 +112,8 @@ public:
     Result<> rename(const std::string& from, const std::string& to) override;
     Result<> sync_directory(const std::string& path) override;
     Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+    Result<std::unique_ptr<FileLock>> lock_folder(const std::string& path,
+                                                  const std::string& note) override;
     Result<std::uint64_t> free_bytes(const std::string& path) override;
 
     // Another disk as a power loss now may leave it: nothing pending, no locks, faults or hook.
@@ -170,6 +172,8 @@ private:
     const Node& node(NodeId id) const;
     Node& edit(NodeId id);
 
+    Result<std::unique_ptr<FileLock>> lock_node(NodeId node, const std::string& path);
+    bool leads_to(const std::string& path, NodeId node) const;
     Result<> write(NodeId id, const std::string& path, std::uint64_t position, ByteView bytes);
     Result<> sync(NodeId id, const std::string& path);
     Result<> truncate(NodeId id, const std::string& path, std::uint64_t size);

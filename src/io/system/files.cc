@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstdio>
+#include <fstream>
 #include <string_view>
 #include <system_error>
 #include <utility>
@@ -11,6 +13,7 @@
 #include <sys/file.h>
 #include <sys/stat.h>
 #include <sys/statvfs.h>
+#include <sys/sysmacros.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -144,18 +147,73 @@ private:
 // The lock goes with the descriptor, so the kernel gives it back however the process ends.
 class SystemLock final : public FileLock {
 public:
-    explicit SystemLock(Descriptor descriptor) : descriptor_(std::move(descriptor)) {}
+    static Result<std::unique_ptr<FileLock>> make(Descriptor descriptor, const std::string& path) {
+        struct stat status {};
+        if (::fstat(descriptor.get(), &status) < 0) return failure("stat", path, errno);
+        return std::unique_ptr<FileLock>(new SystemLock(std::move(descriptor), path, status));
+    }
+
+    Result<> check() const override {
+        struct stat there {};
+        if (::stat(path_.c_str(), &there) < 0) {
+            if (errno != ENOENT && errno != ENOTDIR) return failure("stat", path_, errno);
+            return Error{ErrorCode::fenced, path_ + " was removed"};
+        }
+        if (device_ != there.st_dev || inode_ != there.st_ino) {
+            return Error{ErrorCode::fenced, path_ + " was replaced"};
+        }
+        return {};
+    }
 
 private:
+    SystemLock(Descriptor descriptor, std::string path, const struct stat& status)
+        : descriptor_(std::move(descriptor)),
+          path_(std::move(path)),
+          device_(status.st_dev),
+          inode_(status.st_ino) {}
+
     const Descriptor descriptor_;
+    const std::string path_;
+    const dev_t device_;
+    const ino_t inode_;
 };
 
+// The process id that a lock file begins with; empty if there is none.
 std::string holder_in(int descriptor) {
     char text[24];
     const ssize_t got = uninterrupted([&] { return ::pread(descriptor, text, sizeof text, 0); });
     std::string holder;
     for (ssize_t i = 0; i < got && text[i] >= '0' && text[i] <= '9'; ++i) holder += text[i];
-    return holder.empty() ? "another process" : "process " + holder;
+    return holder;
+}
+
+// The process that holds a flock() on the open file, as the system tells it; empty if it does not:
+// for processes of another container, or a file system whose device numbers differ.
+// A line: "12: FLOCK  ADVISORY  WRITE 4711 fd:01:262146 0 EOF".
+std::string holder_by_system(int descriptor) {
+    struct stat status {};
+    if (::fstat(descriptor, &status) < 0) return {};
+    std::ifstream locks("/proc/locks");
+    std::string line;
+    while (std::getline(locks, line)) {
+        char process[16];
+        unsigned device_major = 0;
+        unsigned device_minor = 0;
+        unsigned long long inode = 0;
+        const int found = std::sscanf(line.c_str(), "%*u: FLOCK %*s WRITE %15[0-9] %x:%x:%llu",
+                                      process, &device_major, &device_minor, &inode);
+        const bool same = found == 4 && inode == status.st_ino &&
+                          device_major == ::gnu_dev_major(status.st_dev) &&
+                          device_minor == ::gnu_dev_minor(status.st_dev);
+        if (same && std::string_view(process) != "0") return process;
+    }
+    return {};
+}
+
+Error held(const std::string& path, const std::string& holder) {
+    return {ErrorCode::conflict, "lock " + path + ": held by " +
+                                     (holder.empty() ? "another process" : "process " + holder) +
+                                     "; stop it first, or use another folder"};
 }
 
 Result<bool> is_folder(DIR* folder, const dirent& entry, const std::string& directory) {
@@ -173,9 +231,17 @@ struct CloseFolder {
 
 }  // namespace
 
+std::string boot_id() {
+    std::ifstream file("/proc/sys/kernel/random/boot_id");
+    std::string text;
+    std::getline(file, text);
+    return text;
+}
+
 Result<std::unique_ptr<File>> SystemFiles::open(const std::string& path, OpenMode mode) {
     int flags = O_RDWR;
-    if (mode == OpenMode::read) flags = O_RDONLY;
+    // A pipe without a writer would block here for ever; for files it makes no difference.
+    if (mode == OpenMode::read) flags = O_RDONLY | O_NONBLOCK | O_NOCTTY;
     const bool is_private = mode == OpenMode::create_private;
     if (mode == OpenMode::create || is_private) flags = O_RDWR | O_CREAT | O_EXCL;
     EK_TRY_ASSIGN(Descriptor descriptor,
@@ -184,6 +250,11 @@ Result<std::unique_ptr<File>> SystemFiles::open(const std::string& path, OpenMod
         struct stat status {};
         if (::fstat(descriptor.get(), &status) < 0) return failure("stat", path, errno);
         if (S_ISDIR(status.st_mode)) return failure("open", path, EISDIR);
+        if (!S_ISREG(status.st_mode)) {
+            return Error{ErrorCode::unavailable, "open " + path +
+                                                     ": it is not a regular file but a pipe, a "
+                                                     "socket or a device"};
+        }
     }
     return std::unique_ptr<File>(std::make_unique<SystemFile>(std::move(descriptor), path));
 }
@@ -239,9 +310,7 @@ Result<std::unique_ptr<FileLock>> SystemFiles::lock(const std::string& path) {
     EK_TRY_ASSIGN(Descriptor descriptor, open_descriptor(path, O_RDWR | O_CREAT));
     if (uninterrupted([&] { return ::flock(descriptor.get(), LOCK_EX | LOCK_NB); }) < 0) {
         if (errno != EWOULDBLOCK) return failure("lock", path, errno);
-        return Error{ErrorCode::conflict, "lock " + path + ": held by " +
-                                              holder_in(descriptor.get()) +
-                                              "; stop it first, or use another folder"};
+        return held(path, holder_in(descriptor.get()));
     }
     // The process id is for people: a disk too full to take it must not keep us from starting.
     const std::string holder = std::to_string(::getpid()) + "\n";
@@ -249,7 +318,25 @@ Result<std::unique_ptr<FileLock>> SystemFiles::lock(const std::string& path) {
         ::ftruncate(descriptor.get(), 0) == 0 &&
         ::pwrite(descriptor.get(), holder.data(), holder.size(), 0) == std::ssize(holder);
     (void)noted;
-    return std::unique_ptr<FileLock>(std::make_unique<SystemLock>(std::move(descriptor)));
+    return SystemLock::make(std::move(descriptor), path);
+}
+
+Result<std::unique_ptr<FileLock>> SystemFiles::lock_folder(const std::string& path,
+                                                           const std::string& note) {
+    EK_TRY_ASSIGN(Descriptor descriptor, open_descriptor(path, O_RDONLY | O_DIRECTORY));
+    if (uninterrupted([&] { return ::flock(descriptor.get(), LOCK_EX | LOCK_NB); }) < 0) {
+        if (errno != EWOULDBLOCK) {
+            // NFS locks only what is open for writing, which a folder cannot be.
+            return Error{ErrorCode::unsupported, failure("lock", path, errno).detail};
+        }
+        std::string holder = holder_by_system(descriptor.get());
+        if (holder.empty()) {
+            const auto file = open_descriptor(note, O_RDONLY | O_NONBLOCK);
+            if (file.ok()) holder = holder_in(file->get());
+        }
+        return held(path, holder);
+    }
+    return SystemLock::make(std::move(descriptor), path);
 }
 
 Result<std::uint64_t> SystemFiles::free_bytes(const std::string& path) {

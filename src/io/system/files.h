@@ -2,13 +2,17 @@
 // process was started.
 //
 // Files are made 0640 and folders 0750, descriptors close on exec, interrupted calls are made
-// again, short reads and writes go on until done. sync() is fdatasync, which covers the size too.
+// again, short reads and writes go on until done. Only regular files are opened for reading: others
+// may block, or never end. sync() is fdatasync, which covers the size too.
 // Threads: any.
 #pragma once
 
 #include "io/file.h"
 
 namespace evenkeel::io::system {
+
+// Tells one boot of the machine from another; empty where the system does not say.
+std::string boot_id();
 
 class SystemFiles final : public FileSystem {
 public:
@@ -21,6 +25,8 @@ public:
     // An advisory flock(), with our process id in the file for whoever finds it held. It belongs to
     // the open descriptor, so a second lock() in one process conflicts as well.
     Result<std::unique_ptr<FileLock>> lock(const std::string& path) override;
+    Result<std::unique_ptr<FileLock>> lock_folder(const std::string& path,
+                                                  const std::string& note) override;
     Result<std::uint64_t> free_bytes(const std::string& path) override;
 };
 

@@ -107,6 +107,20 @@ TEST(SystemFiles, say_that_descriptors_ran_out) {
     EXPECT_EQ(opened.error().code, ErrorCode::overloaded);
 }
 
+TEST(SystemFiles, refuse_to_read_a_pipe_without_waiting_for_its_writer) {
+    const test::TemporaryDirectory directory;
+    SystemFiles files;
+    const std::string path = directory.path() + "/pipe";
+    ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+
+    const auto opened = files.open(path, OpenMode::read);
+
+    ASSERT_FALSE(opened.ok());
+    EXPECT_EQ(opened.error().code, ErrorCode::unavailable);
+    EXPECT_NE(opened.error().detail.find("not a regular file"), std::string::npos)
+        << opened.error().detail;
+}
+
 TEST(SystemFiles, remove_a_link_but_not_what_it_leads_to) {
     const test::TemporaryDirectory directory;
     SystemFiles files;

@@ -5,13 +5,15 @@
 #pragma once
 
 #include <string>
+#include <utility>
 
 namespace evenkeel::io::system {
 
 class Turnstile {
 public:
-    // Opens or creates the file; a turnstile that cannot be opened lets everybody in.
-    explicit Turnstile(const std::string& path);
+    // The file is opened or created by the first try_enter(), so that whoever only looks leaves
+    // none behind. A turnstile that cannot be opened lets everybody in.
+    explicit Turnstile(std::string path) : path_(std::move(path)) {}
     // Leaves.
     ~Turnstile();
     Turnstile(const Turnstile&) = delete;
@@ -22,7 +24,8 @@ public:
     void leave();
 
 private:
-    int descriptor_;
+    const std::string path_;
+    int descriptor_ = -1;
 };
 
 }  // namespace evenkeel::io::system

@@ -1,5 +1,6 @@
 #include "io/system/turnstile.h"
 
+#include <filesystem>
 #include <memory>
 
 #include <gtest/gtest.h>
@@ -21,6 +22,16 @@ TEST(Turnstile, lets_one_in_at_a_time) {
     EXPECT_FALSE(a.try_enter());
     b.reset();
     EXPECT_TRUE(a.try_enter()) << "one that is gone has left";
+}
+
+TEST(Turnstile, makes_its_file_when_one_enters) {
+    const test::TemporaryDirectory directory;
+    const std::string path = directory.path() + "/turn";
+    Turnstile a(path);
+
+    EXPECT_FALSE(std::filesystem::exists(path));
+    EXPECT_TRUE(a.try_enter());
+    EXPECT_TRUE(std::filesystem::exists(path));
 }
 
 TEST(Turnstile, one_that_cannot_be_opened_stops_nobody) {

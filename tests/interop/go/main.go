@@ -5,18 +5,23 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/hmac"
+	"crypto/sha256"
 	"crypto/tls"
 	"crypto/x509"
+	"encoding/base64"
 	"encoding/json"
 	"encoding/xml"
 	"errors"
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/Azure/azure-sdk-for-go/sdk/azcore/to"
@@ -176,6 +181,12 @@ func (h *hub) passes(ctx context.Context, port int, dial dialer) {
 	check(bodies(take(ctx, reader, "1", last, 1)) == body, "another body")
 }
 
+// poison is for malformed events and damaged records; see tests/interop/poison.
+func poison(words ...string) {
+	output, err := exec.Command(os.Getenv("POISON"), words...).CombinedOutput()
+	check(err == nil, "%v: %s", err, output)
+}
+
 var earliest = azeventhubs.StartPosition{Earliest: to.Ptr(true)}
 
 var tests = []struct {
@@ -319,6 +330,71 @@ var tests = []struct {
 			}
 			return websocket.NetConn(context.Background(), connection, websocket.MessageBinary), nil
 		})
+	}},
+	{"a_signature_for_a_host_without_a_scheme_is_accepted", func(ctx context.Context, h *hub) {
+		// As the SDK's own CreateConnectionStringWithSASUsingExpiry, which is internal.
+		for _, resource := range []string{fmt.Sprintf("localhost:%d", h.port), "localhost", "localhost/eh1"} {
+			audience := strings.ToLower(url.QueryEscape(resource))
+			expiry := fmt.Sprint(time.Now().Add(time.Hour).Unix())
+			signer := hmac.New(sha256.New, []byte("SAS_KEY_VALUE"))
+			signer.Write([]byte(audience + "\n" + expiry))
+			signature := url.QueryEscape(base64.StdEncoding.EncodeToString(signer.Sum(nil)))
+			text := fmt.Sprintf("Endpoint=sb://localhost:%d;SharedAccessSignature=SharedAccessSignature sr=%s&sig=%s&se=%s&skn=%s;"+
+				"UseDevelopmentEmulator=true", h.port, audience, signature, expiry, "RootManageSharedAccessKey")
+			client, err := azeventhubs.NewProducerClientFromConnectionString(text, "eh1",
+				&azeventhubs.ProducerClientOptions{RetryOptions: azeventhubs.RetryOptions{MaxRetries: -1}})
+			must(err)
+			properties, err := client.GetEventHubProperties(ctx, nil)
+			client.Close(ctx)
+			check(err == nil && properties.Name == "eh1", "%s: %v", resource, err)
+		}
+	}},
+	{"connects_that_are_cancelled_leave_the_hub_alone", func(ctx context.Context, h *hub) {
+		text, trust := h.secure(h.tls)
+		for i := 0; i < 40; i++ { // in the middle of TCP, TLS, SASL and what follows
+			client, err := azeventhubs.NewProducerClientFromConnectionString(text, "eh1",
+				&azeventhubs.ProducerClientOptions{RetryOptions: quick, TLSConfig: trust})
+			must(err)
+			soon, cancel := context.WithTimeout(ctx, time.Duration(i)*500*time.Microsecond)
+			client.GetEventHubProperties(soon, nil)
+			cancel()
+			client.Close(ctx)
+		}
+		check(h.process.Process.Signal(syscall.Signal(0)) == nil, "the hub is gone")
+		h.passes(ctx, h.tls, nil)
+	}},
+	{"malformed_events_are_refused_and_reading_goes_on", func(ctx context.Context, h *hub) {
+		client := h.producer("eh1")
+		defer client.Close(ctx)
+		properties, err := client.GetPartitionProperties(ctx, "2", nil)
+		must(err)
+		poison("malformed", fmt.Sprint(h.port), "eh1", "2")
+		send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("2")}, "after")
+		last := azeventhubs.StartPosition{SequenceNumber: to.Ptr(properties.LastEnqueuedSequenceNumber)}
+		events := bodies(receive(ctx, h, "eh1", "2", last, 2))
+		check(events == "behind the malformed,after", "%s", events)
+	}},
+	{"a_damaged_event_is_read_past", func(ctx context.Context, h *hub) {
+		client := h.producer("eh1")
+		properties, err := client.GetPartitionProperties(ctx, "2", nil)
+		must(err)
+		for _, body := range []string{"one", "damage", "three"} {
+			send(ctx, client, &azeventhubs.EventDataBatchOptions{PartitionID: to.Ptr("2")}, body)
+		}
+		client.Close(ctx)
+		h.stop(os.Interrupt)
+		poison("damage", h.folder, "damage")
+		must(h.start())
+		last := properties.LastEnqueuedSequenceNumber
+		for _, each := range []struct {
+			number    int64
+			inclusive bool
+			expected  string
+		}{{last, false, "one,three"}, {last + 1, false, "three"}, {last + 2, true, "three"}} {
+			start := azeventhubs.StartPosition{SequenceNumber: to.Ptr(each.number), Inclusive: each.inclusive}
+			events := bodies(receive(ctx, h, "eh1", "2", start, strings.Count(each.expected, ",")+1))
+			check(events == each.expected, "from %d: %s", each.number, events)
+		}
 	}},
 	{"after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", func(ctx context.Context, h *hub) {
 		client, err := azeventhubs.NewProducerClientFromConnectionString(h.connectionString("SAS_KEY_VALUE"), "eh2",

@@ -3,6 +3,7 @@ import java.io.File;
 import java.io.IOException;
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.util.ArrayList;
 import java.util.Comparator;
 import java.util.List;
 import java.util.regex.Matcher;
@@ -57,9 +58,22 @@ final class Hub {
         process.destroyForcibly().waitFor();
     }
 
-    void remove() throws IOException, InterruptedException {
+    void stop() throws InterruptedException {
         process.destroy();
         process.waitFor();
+    }
+
+    /** Malformed events and damaged records; see tests/interop/poison. */
+    static void poison(String... words) throws IOException, InterruptedException {
+        List<String> command = new ArrayList<>(List.of(System.getenv("POISON")));
+        command.addAll(List.of(words));
+        Process helper = new ProcessBuilder(command).redirectErrorStream(true).start();
+        String said = new String(helper.getInputStream().readAllBytes());
+        if (helper.waitFor() != 0) throw new IllegalStateException(said);
+    }
+
+    void remove() throws IOException, InterruptedException {
+        stop();
         try (var files = Files.walk(folder)) {
             files.sorted(Comparator.reverseOrder()).map(Path::toFile).forEach(File::delete);
         }

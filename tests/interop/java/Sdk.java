@@ -307,6 +307,30 @@ public final class Sdk {
             trust(hub);
             passes(hub, "https_port", AmqpTransportType.AMQP_WEB_SOCKETS);
         });
+        harness.test("malformed_events_are_refused_and_reading_goes_on", hub -> {
+            try (EventHubProducerClient client = producer(hub, "eh1")) {
+                long last = client.getPartitionProperties("2").getLastEnqueuedSequenceNumber();
+                Hub.poison("malformed", String.valueOf(hub.port("amqp_port")), "eh1", "2");
+                send(client, "2", List.of("after"));
+                Harness.same(List.of("behind the malformed", "after"),
+                        bodies(receive(hub, "eh1", "2", EventPosition.fromSequenceNumber(last), 2)));
+            }
+        });
+        harness.test("a_damaged_event_is_read_past", hub -> {
+            long last;
+            try (EventHubProducerClient client = producer(hub, "eh1")) {
+                last = client.getPartitionProperties("2").getLastEnqueuedSequenceNumber();
+                for (String body : List.of("one", "damage", "three")) send(client, "2", List.of(body));
+            }
+            hub.stop();
+            Hub.poison("damage", hub.folder.toString(), "damage");
+            hub.start();
+            Harness.same(List.of("one", "three"),
+                    bodies(receive(hub, "eh1", "2", EventPosition.fromSequenceNumber(last), 2)));
+            Harness.same(List.of("three"), bodies(receive(hub, "eh1", "2", EventPosition.fromSequenceNumber(last + 1), 1)));
+            Harness.same(List.of("three"),
+                    bodies(receive(hub, "eh1", "2", EventPosition.fromSequenceNumber(last + 2, true), 1)));
+        });
         harness.test("after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", hub -> {
             List<String> sent = new ArrayList<>();
             EventHubConsumerAsyncClient reader = builder(hub, "eh2").retryOptions(retries(30)).buildAsyncConsumerClient();

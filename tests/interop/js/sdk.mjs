@@ -242,6 +242,63 @@ test("events_pass_by_tls", (hub) => elsewhere(hub, hub.amqps_port, "tls"));
 
 test("events_pass_by_websocket", (hub) => elsewhere(hub, hub.https_port, "websocket"));
 
+const poison = (...words) => promisify(execFile)(process.env.POISON, words.map(String));
+
+test("malformed_events_are_refused_and_reading_goes_on", (hub) =>
+  withClient(producer(hub), (client) => withClient(consumer(hub), async (reader) => {
+    const { lastEnqueuedSequenceNumber: last } = await client.getPartitionProperties("2");
+    await poison("malformed", hub.port, "eh1", "2");
+    await client.sendBatch([{ body: "after" }], { partitionId: "2" });
+    const events = await receive(reader, "2", { sequenceNumber: last }, 2);
+    assert.deepEqual(events.map((e) => String(e.body)), ["behind the malformed", "after"]);
+  })));
+
+test("a_damaged_event_is_read_past", async (hub) => {
+  const last = await withClient(producer(hub), async (client) => {
+    const properties = await client.getPartitionProperties("2");
+    for (const body of ["one", "damage", "three"]) await client.sendBatch([{ body }], { partitionId: "2" });
+    return properties.lastEnqueuedSequenceNumber;
+  });
+  await hub.kill("SIGTERM");
+  await poison("damage", hub.data, "damage");
+  await hub.start();
+  await withClient(consumer(hub), async (reader) => {
+    const bodies = async (position, count) => (await receive(reader, "2", position, count)).map((e) => e.body);
+    assert.deepEqual(await bodies({ sequenceNumber: last }, 2), ["one", "three"]);
+    assert.deepEqual(await bodies({ sequenceNumber: last + 1 }, 1), ["three"]);
+    assert.deepEqual(await bodies({ sequenceNumber: last + 2, isInclusive: true }, 1), ["three"]);
+  });
+});
+
+test("three_idempotent_producers_lose_and_repeat_nothing", async (hub) => {
+  const { lastEnqueuedSequenceNumber: last } = await withClient(producer(hub), (client) =>
+    client.getPartitionProperties("3"));
+  const failures = [];
+  const names = ["a", "b", "c"];
+  const clients = names.map(() => new EventHubBufferedProducerClient(hub.connectionString(), "eh1", {
+    enableIdempotentRetries: true, maxWaitTimeInMs: 20, ...quick,
+    onSendEventsErrorHandler: async (context) => { failures.push(context.error); } }));
+  for (let i = 0; i < 50; i += 1) {
+    for (const [index, client] of clients.entries()) {
+      await client.enqueueEvent({ body: `${names[index]} ${i}` }, { partitionId: "3" });
+    }
+    if (i % 10 === 9) await Promise.all(clients.map((client) => client.flush()));
+  }
+  // A number in JavaScript holds 53 bits: the hub's ids fit, and each producer has its own.
+  const told = await Promise.all(clients.map((client) => client._producer.getPartitionPublishingProperties("3")));
+  assert.ok(told.every((properties) => Number.isSafeInteger(properties.producerGroupId)), JSON.stringify(told));
+  assert.equal(new Set(told.map((properties) => properties.producerGroupId)).size, 3, JSON.stringify(told));
+  for (const client of clients) await client.close({ flush: true });
+  assert.deepEqual(failures, []);
+
+  const events = await withClient(consumer(hub), (reader) => receive(reader, "3", { sequenceNumber: last }, 150));
+  for (const name of names) {
+    assert.deepEqual(events.map((e) => e.body).filter((body) => body.startsWith(name)),
+      [...Array(50).keys()].map((i) => `${name} ${i}`));
+  }
+  assert.equal(events.length, 150);
+});
+
 test("after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost", async (hub) => {
   const options = { retryOptions: { maxRetries: 20, retryDelayInMs: 200, maxRetryDelayInMs: 500 } };
   const reader = new EventHubConsumerClient("$Default", hub.connectionString(), "eh2", options);

@@ -53,9 +53,12 @@ class Hub:
         self.process.kill()
         self.process.wait()
 
-    def remove(self):
+    def stop(self):
         self.process.terminate()
         self.process.wait()
+
+    def remove(self):
+        self.stop()
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def connection_string(self, key="SAS_KEY_VALUE"):
@@ -66,6 +69,12 @@ class Hub:
         """Of a service whose address is told apart."""
         return ("Endpoint=sb://localhost;SharedAccessKeyName=RootManageSharedAccessKey;"
                 "SharedAccessKey=SAS_KEY_VALUE")
+
+
+def poison(*words):
+    """Malformed events and damaged records; see tests/interop/poison."""
+    done = subprocess.run([os.environ["POISON"], *map(str, words)], capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def refused(call):

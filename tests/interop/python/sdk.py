@@ -4,7 +4,7 @@ import sys
 import threading
 from concurrent.futures import ThreadPoolExecutor
 
-from harness import main, refused, test
+from harness import main, poison, refused, test
 
 SUITE = "PythonSdk"
 
@@ -257,6 +257,33 @@ def events_pass_by_tls(hub):
 def events_pass_by_websocket(hub):
     from azure.eventhub import TransportType
     passes(hub, "https_port", TransportType.AmqpOverWebsocket)
+
+
+@test
+def malformed_events_are_refused_and_reading_goes_on(hub):
+    from azure.eventhub import EventData
+    with producer(hub) as client:
+        last = client.get_partition_properties("2")["last_enqueued_sequence_number"]
+        poison("malformed", hub.port, "eh1", "2")
+        client.send_batch([EventData("after")], partition_id="2")
+    events = receive(hub, "2", 2, position=last)
+    assert [e.body_as_str() for e in events] == ["behind the malformed", "after"]
+
+
+@test
+def a_damaged_event_is_read_past(hub):
+    from azure.eventhub import EventData
+    with producer(hub) as client:
+        last = client.get_partition_properties("2")["last_enqueued_sequence_number"]
+        for body in ("one", "damage", "three"):
+            client.send_batch([EventData(body)], partition_id="2")
+    hub.stop()
+    poison("damage", hub.folder, "damage")
+    hub.start()
+    for position, inclusive, expected in ((last, False, ["one", "three"]), (last + 1, False, ["three"]),
+                                          (last + 2, True, ["three"])):
+        events = receive(hub, "2", len(expected), position=position, starting_position_inclusive=inclusive)
+        assert [e.body_as_str() for e in events] == expected, position
 
 
 @test

@@ -65,10 +65,23 @@ impl Hub {
         process.wait().unwrap();
     }
 
+    /// Asks it to end, and waits.
+    pub fn stop(&self) {
+        let mut process = self.state.lock().unwrap().process.take().expect("a running hub");
+        Command::new("kill").args(["-TERM", &process.id().to_string()]).status().unwrap();
+        process.wait().unwrap();
+    }
+
     pub fn remove(&self) {
         self.kill();
         let _ = std::fs::remove_dir_all(&self.folder);
     }
+}
+
+/// Malformed events and damaged records; see tests/interop/poison.
+pub fn poison(words: &[&str]) {
+    let done = Command::new(std::env::var("POISON").expect("POISON")).args(words).output().unwrap();
+    assert!(done.status.success(), "{}", String::from_utf8_lossy(&done.stdout));
 }
 
 /// The number behind `"name":` in the hub's ready file.

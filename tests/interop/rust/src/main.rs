@@ -6,14 +6,15 @@ mod hub;
 use azure_core::time::Duration;
 use azure_core_amqp::AmqpTransport;
 use azure_messaging_eventhubs::error::ErrorKind;
-use azure_messaging_eventhubs::models::{EventData, MessageId, ReceivedEventData};
+use azure_messaging_eventhubs::models::{EventData, MessageId, ReceivedEventData, StartPositions};
 use azure_messaging_eventhubs::{
-    ConsumerClient, EventDataBatchOptions, EventHubsError, OpenReceiverOptions, ProducerClient, RetryOptions,
-    SendEventOptions, StartLocation, StartPosition,
+    ConsumerClient, EventDataBatchOptions, EventHubsError, EventProcessor, InMemoryCheckpointStore, OpenReceiverOptions,
+    ProducerClient, RetryOptions, SendEventOptions, StartLocation, StartPosition,
 };
-use futures::{future::BoxFuture, pin_mut, StreamExt};
-use hub::Hub;
+use futures::{future::LocalBoxFuture, pin_mut, StreamExt};
+use hub::{poison, Hub};
 use std::error::Error;
+use std::sync::Arc;
 
 const SUITE: &str = "RustSdk";
 
@@ -294,6 +295,92 @@ async fn events_pass_by_websocket(hub: &'static Hub) -> Outcome {
     passes(hub, "https_port", AmqpTransport::WebSocket).await
 }
 
+async fn a_consumer_reads_the_properties_too(hub: &'static Hub) -> Outcome {
+    let client = consumer(hub, "eh1").await?;
+    let properties = client.get_eventhub_properties().await?;
+    assert_eq!(properties.name, "eh1");
+    assert_eq!(properties.partition_ids, ["0", "1", "2", "3"]);
+    let partition = client.get_partition_properties("0").await?;
+    assert!(!partition.is_empty);
+    assert_eq!(partition.last_enqueued_sequence_number, 99);
+    Ok(client.close().await?)
+}
+
+async fn a_processor_reads_every_partition_and_goes_on_behind_its_checkpoints(hub: &'static Hub) -> Outcome {
+    let sender = producer(hub, "eh2").await?;
+    let store = Arc::new(InMemoryCheckpointStore::new());
+    for round in ["first", "second"] {
+        for partition in ["0", "1"] {
+            send(&sender, to(partition), &[&format!("{round} {partition}")]).await?;
+        }
+        let start = StartPositions {
+            default: StartPosition { location: StartLocation::Earliest, inclusive: false },
+            ..Default::default()
+        };
+        let processor = EventProcessor::builder().with_update_interval(Duration::milliseconds(200))
+            .with_partition_expiration_duration(Duration::seconds(1)).with_start_positions(start).build(consumer(hub, "eh2").await?, store.clone()).await?;
+        let running = tokio::spawn({
+            let processor = processor.clone();
+            async move { processor.run().await }
+        });
+        let mut clients = Vec::new();
+        for _ in 0..2 {
+            clients.push(processor.next_partition_client().await?);
+        }
+        for client in clients {
+            let partition = client.get_partition_id().to_string();
+            let stream = client.stream_events();
+            pin_mut!(stream);
+            let mut before = Vec::new();
+            loop {
+                let event = stream.next().await.expect("a stream of events has no end")?;
+                client.update_checkpoint(&event).await?;
+                let body = bodies(&[event]).remove(0);
+                if body == format!("{round} {partition}") {
+                    break;
+                }
+                before.push(body);
+            }
+            if round == "second" {
+                assert_eq!(before, Vec::<String>::new(), "behind the checkpoint");
+            }
+        }
+        processor.shutdown().await?;
+        running.await??;
+    }
+    Ok(sender.close().await?)
+}
+
+async fn malformed_events_are_refused_and_reading_goes_on(hub: &'static Hub) -> Outcome {
+    let client = producer(hub, "eh1").await?;
+    let last = client.get_partition_properties("2").await?.last_enqueued_sequence_number;
+    poison(&["malformed", &hub.port("amqp_port").to_string(), "eh1", "2"]);
+    send(&client, to("2"), &["after"]).await?;
+    client.close().await?;
+    let events = receive(hub, "eh1", "2", at(StartLocation::SequenceNumber(last), false), 2).await?;
+    assert_eq!(bodies(&events), ["behind the malformed", "after"]);
+    Ok(())
+}
+
+async fn a_damaged_event_is_read_past(hub: &'static Hub) -> Outcome {
+    let client = producer(hub, "eh1").await?;
+    let last = client.get_partition_properties("2").await?.last_enqueued_sequence_number;
+    for body in ["one", "damage", "three"] {
+        send(&client, to("2"), &[body]).await?;
+    }
+    client.close().await?;
+    hub.stop();
+    poison(&["damage", hub.folder.to_str().unwrap(), "damage"]);
+    hub.start();
+    for (number, inclusive, expected) in
+        [(last, false, vec!["one", "three"]), (last + 1, false, vec!["three"]), (last + 2, true, vec!["three"])]
+    {
+        let position = at(StartLocation::SequenceNumber(number), inclusive);
+        assert_eq!(bodies(&receive(hub, "eh1", "2", position, expected.len()).await?), expected);
+    }
+    Ok(())
+}
+
 async fn after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost(hub: &'static Hub) -> Outcome {
     let builder = ProducerClient::builder().with_custom_endpoint(plain(hub)).with_retry_options(retries(30));
     let client = builder.open_with_connection_string(&text("SAS_KEY_VALUE"), Some("eh2")).await?;
@@ -344,7 +431,8 @@ async fn a_reader_stands_through_a_restart_of_the_hub(hub: &'static Hub) -> Outc
     Ok(())
 }
 
-type Test = (&'static str, fn(&'static Hub) -> BoxFuture<'static, Outcome>);
+// Not all of the SDK's streams may go from one thread to another.
+type Test = (&'static str, fn(&'static Hub) -> LocalBoxFuture<'static, Outcome>);
 
 macro_rules! tests {
     ($($name:ident),* $(,)?) => { &[$((stringify!($name), |hub| Box::pin($name(hub)))),*] };
@@ -365,6 +453,10 @@ const TESTS: &[Test] = tests![
     events_pass_by_websocket,
     after_the_hub_was_killed_clients_reconnect_and_nothing_is_lost,
     a_reader_stands_through_a_restart_of_the_hub,
+    a_consumer_reads_the_properties_too,
+    a_processor_reads_every_partition_and_goes_on_behind_its_checkpoints,
+    malformed_events_are_refused_and_reading_goes_on,
+    a_damaged_event_is_read_past,
 ];
 
 fn escaped(text: &str) -> String {
@@ -373,7 +465,9 @@ fn escaped(text: &str) -> String {
 
 async fn run(test: &Test, hub: &'static Hub) -> Result<(), String> {
     let limit = std::time::Duration::from_secs(60);
-    match tokio::time::timeout(limit, tokio::spawn(test.1(hub))).await {
+    let here = tokio::task::LocalSet::new();
+    let running = here.run_until(async { tokio::task::spawn_local(test.1(hub)).await });
+    match tokio::time::timeout(limit, running).await {
         Err(_) => Err("not done in 60 s".into()),
         Ok(Err(panic)) => Err(match panic.into_panic().downcast::<String>() {
             Ok(text) => *text,

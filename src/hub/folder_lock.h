@@ -1,0 +1,71 @@
+// A data folder is one process's: the folder itself is locked, and the file `lock` in it, which
+// names the process. And the files of the folder as that process sees them: nothing in it is
+// changed, and nothing acknowledged, once the folder is not ours any more.
+//
+// Invariants
+//   F1  Whoever removes or replaces the file `lock` frees nothing: the folder's own lock holds. The
+//       file is made and locked again, with a warning.
+//   F2  If that cannot be (another process holds the new file, the folder was moved or replaced, or
+//       the file system cannot lock folders), the lock is lost, for good: every change of a file
+//       fails with `unavailable` and says why. Reading goes on.
+// Looked at before each creation, renaming, removal and write, after each sync, and once a second.
+// Threads: any. Calls block.
+#pragma once
+
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "io/file.h"
+
+namespace evenkeel::hub {
+
+inline constexpr const char* lock_file_name = "lock";
+
+class FolderLock {
+public:
+    // conflict, naming the holder, if another process has the folder.
+    static Result<std::unique_ptr<FolderLock>> take(io::FileSystem& files,
+                                                    const std::string& directory);
+    // Good as long as no other process can have the folder.
+    Result<> check();
+
+private:
+    FolderLock(io::FileSystem& files, const std::string& directory,
+               std::unique_ptr<io::FileLock> folder, std::unique_ptr<io::FileLock> file);
+    Error lose(const std::string& why) EK_REQUIRES(mutex_);
+    Result<> take_file_again(const std::string& why) EK_REQUIRES(mutex_);
+
+    io::FileSystem& files_;
+    const std::string directory_;
+    const std::unique_ptr<io::FileLock> folder_;  // none where the file system cannot
+    Mutex mutex_;
+    std::unique_ptr<io::FileLock> file_ EK_GUARDED_BY(mutex_);
+    std::optional<Error> lost_ EK_GUARDED_BY(mutex_);
+    bool warned_ EK_GUARDED_BY(mutex_) = false;
+};
+
+class OwnedFiles final : public io::FileSystem {
+public:
+    // Both outlive it and the files that it opened.
+    OwnedFiles(io::FileSystem& files, FolderLock& lock) : files_(files), lock_(lock) {}
+
+    Result<std::unique_ptr<io::File>> open(const std::string& path, io::OpenMode mode) override;
+    Result<std::vector<io::DirectoryEntry>> list(const std::string& directory) override;
+    Result<> make_directory(const std::string& path) override;
+    Result<> remove(const std::string& path) override;
+    Result<> rename(const std::string& from, const std::string& to) override;
+    Result<> sync_directory(const std::string& path) override;
+    Result<std::unique_ptr<io::FileLock>> lock(const std::string& path) override;
+    Result<std::unique_ptr<io::FileLock>> lock_folder(const std::string& path,
+                                                      const std::string& note) override;
+    Result<std::uint64_t> free_bytes(const std::string& path) override;
+
+private:
+    io::FileSystem& files_;
+    FolderLock& lock_;
+};
+
+}  // namespace evenkeel::hub

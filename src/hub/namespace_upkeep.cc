@@ -1,0 +1,108 @@
+// tidy: no test: tested by namespace_retention_test.cc, folder_clock_test.cc, folder_lock_test.cc
+// What a hub does by itself while it runs: retention, a look at its lock, a note of the time.
+#include <algorithm>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "hub/namespace.h"
+
+namespace evenkeel::hub {
+namespace {
+
+constexpr auto lock_interval = std::chrono::seconds(1);
+constexpr auto clock_interval = std::chrono::minutes(5);
+constexpr auto worth_a_warning = std::chrono::hours(24);
+
+}  // namespace
+
+void Namespace::start() {
+    context_.loop.check_here();
+    if (progress_.done()) return begin_upkeep();
+    for (std::size_t disk = 0; disk < unrecovered_.size(); ++disk) recover_next(disk);
+}
+
+void Namespace::begin_upkeep() {
+    schedule_retention();
+    watch_lock();
+    remember_time();
+}
+
+// An idle hub notices as well that its folder is not its own any more, and says so.
+void Namespace::watch_lock() {
+    lock_timer_ = context_.loop.run_after(lock_interval, [this] {
+        context_.metadata.post([lock = lock_.get()] { (void)lock->check(); });
+        watch_lock();
+    });
+}
+
+void Namespace::schedule_retention() {
+    retention_timer_ = context_.loop.run_after(options_.retention_interval, [this] {
+        retain_now();
+        schedule_retention();
+    });
+}
+
+void Namespace::retain_now() {
+    context_.loop.check_here();
+    const WallTime now = retention_clock_.now();
+    for (auto& [name, event_hub] : event_hubs_) event_hub->retain(now, clock_gaps_);
+}
+
+void Namespace::sample_traffic() {
+    context_.loop.check_here();
+    const Instant now = context_.loop.clock().now();
+    for (auto& [name, event_hub] : event_hubs_) event_hub->sample_traffic(now);
+}
+
+void Namespace::judge_time() {
+    ClockWitnesses witnesses;
+    witnesses.saved = std::move(saved_clock_);
+    witnesses.last_event = last_event_;
+    witnesses.wall = retention_clock_.now();
+    witnesses.steady = context_.loop.clock().now();
+    witnesses.boot = context_.boot;
+    report_future_events();
+    if (options_.trust_clock) return;
+    auto judged = judge_clock(witnesses);
+    clock_gaps_ = std::move(judged.gaps);
+    if (judged.ahead.count() > 0) {
+        trace(judged.ahead > worth_a_warning ? TraceLevel::warning : TraceLevel::info,
+              "the clock is ahead of what the data folder knows; events that were stored before "
+              "are kept as if that time had not passed",
+              {{"clock", to_string(witnesses.wall)},
+               {"ahead_seconds", std::to_string(judged.ahead.count() / 1000)},
+               {"try", "start with --trust-clock if the clock is right and old events may go"}});
+    }
+}
+
+// Times never fall within a partition, so an event from a wrong clock sets the time of all behind
+// it until the clock is there.
+void Namespace::report_future_events() const {
+    const WallTime wall = retention_clock_.now();
+    for (const auto& [name, event_hub] : event_hubs_) {
+        const WallTime last = event_hub->last_enqueued();
+        if (last - wall <= clock_step_believed) continue;
+        trace(
+            TraceLevel::warning, "the last events were stored with a time in the future",
+            {{"event_hub", event_hub->record().name},
+             {"last_event", to_string(last)},
+             {"clock", to_string(wall)},
+             {"try", "set the clock right; events get that time until the clock has reached it"}});
+    }
+}
+
+void Namespace::remember_time() {
+    ClockRecord record{retention_clock_.expected(), context_.boot, context_.loop.clock().now(),
+                       clock_gaps_};
+    context_.metadata.post([this, record = std::move(record)] {
+        const auto saved = save_clock(files_, options_.directory, record);
+        if (!saved.ok()) {
+            trace(TraceLevel::warning, "the time could not be noted in the data folder",
+                  {{"cause", saved.error().detail}});
+        }
+    });
+    clock_timer_ = context_.loop.run_after(clock_interval, [this] { remember_time(); });
+}
+
+}  // namespace evenkeel::hub

@@ -1,0 +1,25 @@
+// One life of a group by chance whose store is emptied, or set back to an older copy, while members
+// join, crash, stop for a while and lose answers. In a third of them the store is emptied, and a
+// member joins right after that, before others can have noticed it.
+//
+// Checked
+//   L1  After the loss no event is handled that the lost store knew to be handled.
+//   L2  Every member that is there stops, and says why.
+//   L3  Nobody begins before an operator has accepted the loss; then everything is handled.
+//   L4  What a living owner had stored is not handled again after that either.
+#pragma once
+
+#include <cstdint>
+#include <string>
+
+namespace evenkeel::sim {
+
+struct StoreLossResult {
+    std::string violations;  // "" if all is well
+    std::string story;
+    std::uint64_t events = 0;  // handled
+};
+
+StoreLossResult run_store_loss_schedule(std::uint64_t seed);
+
+}  // namespace evenkeel::sim
