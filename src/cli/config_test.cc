@@ -4,6 +4,7 @@
 
 #include "io/sim/disk.h"
 #include "io/system/files.h"
+#include "support/paths.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -108,7 +109,7 @@ TEST(Config, says_of_a_key_that_is_not_known_which_there_are) {
 
 TEST(Config, has_a_documented_example_that_is_good_and_says_the_defaults) {
     io::system::SystemFiles files;
-    const auto config = load_config(files, EVENKEEL_EXAMPLE);
+    const auto config = load_config(files, test::source_path("examples/evenkeel.toml"));
 
     ASSERT_TRUE(config.ok()) << config.error().detail;
     const ServerOptions plain;
@@ -130,7 +131,7 @@ TEST(Config, has_a_documented_example_that_is_good_and_says_the_defaults) {
 
 TEST(Config, has_an_example_whose_samples_are_known_keys) {
     io::system::SystemFiles files;
-    const auto bytes = io::read_file(files, EVENKEEL_EXAMPLE, 1 << 20);
+    const auto bytes = io::read_file(files, test::source_path("examples/evenkeel.toml"), 1 << 20);
     ASSERT_TRUE(bytes.ok());
     // With every "# key = value" and "# [table]" taken in.
     std::string text;

@@ -9,6 +9,7 @@
 #include "commitlog/mark.h"
 #include "commitlog/record.h"
 #include "commitlog/segment.h"
+#include "support/paths.h"
 
 namespace evenkeel::commitlog {
 namespace {
@@ -29,7 +30,7 @@ std::uint32_t seed() {
 // By name: "record 454b52…".
 std::map<std::string, std::string> golden() {
     std::map<std::string, std::string> lines;
-    std::ifstream file(EK_TEST_DATA "/segment_v1.hex");
+    std::ifstream file(test::data_path("segment_v1.hex"));
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#')) continue;
         std::istringstream words(line);

@@ -6,6 +6,7 @@
 
 #include "base/format_version.h"
 #include "io/sim/disk.h"
+#include "support/paths.h"
 
 namespace evenkeel::door {
 namespace {
@@ -106,7 +107,7 @@ TEST(KeysFile, that_is_damaged_leaves_the_other_and_two_are_an_error) {
 }
 
 TEST(KeysFile, of_version_1_is_read) {
-    std::ifstream file(EK_TEST_DATA "/keys_v1");
+    std::ifstream file(test::data_path("keys_v1"));
     const std::string text{std::istreambuf_iterator<char>(file), {}};
 
     const auto keys = decode_keys(text);

@@ -6,6 +6,7 @@
 
 #include "base/format_version.h"
 #include "io/sim/disk.h"
+#include "support/paths.h"
 #include "support/seed.h"
 
 namespace evenkeel::hub {
@@ -129,7 +130,7 @@ TEST(Catalogue, that_is_damaged_twice_is_an_error_that_names_both_files) {
 }
 
 TEST(Catalogue, of_version_1_is_read) {
-    std::ifstream file(EK_TEST_DATA "/catalogue_v1");
+    std::ifstream file(test::data_path("catalogue_v1"));
     const std::string text{std::istreambuf_iterator<char>(file), {}};
 
     const auto catalogue = decode_catalogue(text);

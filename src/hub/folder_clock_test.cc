@@ -3,6 +3,7 @@
 #include <fstream>
 
 #include "hub/hub_fixture.h"
+#include "support/paths.h"
 
 namespace evenkeel::hub {
 namespace {
@@ -57,7 +58,7 @@ TEST(FolderClock, bounds_its_gaps_and_keeps_no_event_shorter_for_it) {
 }
 
 TEST(FolderClock, of_version_1_is_read) {
-    std::ifstream file(EK_TEST_DATA "/clock_v1");
+    std::ifstream file(test::data_path("clock_v1"));
     const std::string text{std::istreambuf_iterator<char>(file), {}};
 
     const auto record = decode_clock(text);

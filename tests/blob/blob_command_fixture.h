@@ -16,6 +16,7 @@
 #include "checkpoint/blob_service.h"
 #include "fault/process.h"
 #include "io/system/loop.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::test {
@@ -55,8 +56,9 @@ protected:
     void put_json(const std::string& name, const std::string& json) { put(name, {}, json); }
 
     fault::Outcome run(const std::string& what, std::vector<std::string> more) const {
-        std::vector<std::string> command = {EVENKEEL_PROGRAM, "checkpoint",  what,
-                                            "homes",          "--namespace", "myns.example.net"};
+        std::vector<std::string> command = {
+            test::evenkeel_program(), "checkpoint", what, "homes", "--namespace",
+            "myns.example.net"};
         command.insert(command.end(), more.begin(), more.end());
         return fault::run_to_end(command);
     }

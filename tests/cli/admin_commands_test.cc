@@ -4,6 +4,7 @@
 #include <boost/json.hpp>
 
 #include "cli/dev_hub.h"
+#include "support/paths.h"
 
 namespace evenkeel::cli_tests {
 namespace {
@@ -188,7 +189,8 @@ TEST_F(AdminCommands, print_connection_strings_that_work) {
     EXPECT_EQ(evenkeel({"conn", "nope", "--test"}).exit_code, 3);
 
     const auto environment = fault::run_to_end(
-        {"/bin/bash", "-c", "eval \"$('" EVENKEEL_PROGRAM "' conn --env)\"; echo $EVENKEEL_URL"});
+        {"/bin/bash", "-c",
+         "eval \"$('" + test::evenkeel_program() + "' conn --env)\"; echo $EVENKEEL_URL"});
     EXPECT_EQ(environment.output, hub_->url() + "\n");
     evenkeel({"key", "rm", "sensor", "--event-hub", "eh1", "--yes"});
 }

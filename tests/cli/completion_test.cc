@@ -3,6 +3,7 @@
 #include <unistd.h>
 
 #include "cli/dev_hub.h"
+#include "support/paths.h"
 
 namespace evenkeel::cli_tests {
 namespace {
@@ -12,12 +13,15 @@ protected:
     // What bash would offer for the line; the last word is being typed.
     static std::string in_bash(const std::string& words) {
         const auto outcome = fault::run_to_end({"/bin/bash", "-c",
-                                                "source <('" EVENKEEL_PROGRAM "' completion bash)\n"
-                                                "COMP_WORDS=('" EVENKEEL_PROGRAM "' " +
-                                                    words +
+                                                "source <('" + test::evenkeel_program() +
+                                                    "' completion bash)\n"
+                                                    "COMP_WORDS=('" +
+                                                    test::evenkeel_program() + "' " + words +
                                                     ")\n"
                                                     "COMP_CWORD=$((${#COMP_WORDS[@]} - 1))\n"
-                                                    "_evenkeel '" EVENKEEL_PROGRAM "'\n"
+                                                    "_evenkeel '" +
+                                                    test::evenkeel_program() +
+                                                    "'\n"
                                                     "echo \"${COMPREPLY[*]}\""});
         EXPECT_EQ(outcome.errors, "");
         return outcome.output;
@@ -36,7 +40,7 @@ protected:
     }
     // The shell, with our program in its PATH and nothing of its user's.
     static Outcome in_shell(std::vector<std::string> command) {
-        const std::string program = EVENKEEL_PROGRAM;
+        const std::string program = test::evenkeel_program();
         const std::string folder = program.substr(0, program.rfind('/'));
         command.insert(command.begin(), {"/usr/bin/env", "HOME=" + hub_->file(""),
                                          "PATH=" + folder + ":/usr/bin:/bin"});
@@ -74,7 +78,8 @@ TEST_F(Completion, scripts_are_good_for_their_shell) {
         EXPECT_TRUE(has(script.output, "__complete")) << shell;
     }
     const auto checked = fault::run_to_end(
-        {"/bin/bash", "-c", "'" EVENKEEL_PROGRAM "' completion bash | bash -n && echo good"});
+        {"/bin/bash", "-c",
+         "'" + test::evenkeel_program() + "' completion bash | bash -n && echo good"});
     EXPECT_EQ(checked.output, "good\n") << checked.errors;
     EXPECT_EQ(evenkeel({"completion", "cmd"}).exit_code, 2);
 }

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fault/process.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::cli_tests {
@@ -56,7 +57,7 @@ public:
 private:
     static std::vector<std::string> command(const std::string& folder,
                                             std::vector<std::string> more) {
-        std::vector<std::string> words = {EVENKEEL_PROGRAM,
+        std::vector<std::string> words = {test::evenkeel_program(),
                                           "dev",
                                           "--data",
                                           folder + "/data",
@@ -82,14 +83,14 @@ private:
 };
 
 inline Outcome evenkeel(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), EVENKEEL_PROGRAM);
+    arguments.insert(arguments.begin(), test::evenkeel_program());
     return fault::run_to_end(arguments);
 }
 
 // The same on a terminal, with `typed` as what is typed; stdout and stderr come together.
 inline Outcome on_terminal(const std::string& arguments, std::string_view typed = {}) {
     Process process(
-        {"/usr/bin/script", "-qec", std::string(EVENKEEL_PROGRAM) + " " + arguments, "/dev/null"});
+        {"/usr/bin/script", "-qec", test::evenkeel_program() + " " + arguments, "/dev/null"});
     process.write_input(typed);
     Outcome outcome;
     outcome.output = process.rest_of_output();

@@ -5,6 +5,7 @@
 #include "base/clock.h"
 #include "cli/dev_hub.h"
 #include "io/system/files.h"
+#include "support/paths.h"
 
 namespace evenkeel::cli_tests {
 namespace {
@@ -44,8 +45,8 @@ TEST_F(EventCommands, send_arguments_again_and_again) {
 }
 
 TEST_F(EventCommands, send_each_line_as_it_comes) {
-    Process sending({EVENKEEL_PROGRAM, "send", name_});
-    Process reading({EVENKEEL_PROGRAM, "read", name_, "--follow"});
+    Process sending({test::evenkeel_program(), "send", name_});
+    Process reading({test::evenkeel_program(), "read", name_, "--follow"});
     char line[6];
     ASSERT_TRUE(sending.write_input("first\n"));
     ASSERT_TRUE(reading.read_output(line, 6)) << "a line does not wait for the next one";
@@ -64,8 +65,8 @@ TEST_F(EventCommands, send_each_line_as_it_comes) {
 }
 
 TEST_F(EventCommands, send_stops_on_ctrl_c_while_it_waits_for_input) {
-    Process sending({EVENKEEL_PROGRAM, "send", name_});
-    Process reading({EVENKEEL_PROGRAM, "read", name_, "--follow"});
+    Process sending({test::evenkeel_program(), "send", name_});
+    Process reading({test::evenkeel_program(), "read", name_, "--follow"});
     char line[2];
     ASSERT_TRUE(sending.write_input("a\n"));
     ASSERT_TRUE(reading.read_output(line, 2));

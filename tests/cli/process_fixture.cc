@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/clock.h"
+#include "support/paths.h"
 
 namespace evenkeel::cli_tests {
 
@@ -34,8 +35,8 @@ void ProcessTest::send(std::vector<std::string> more) const {
 }
 
 std::vector<std::string> ProcessTest::process(const std::vector<std::string>& more) const {
-    std::vector<std::string> words = {EVENKEEL_PROGRAM, "process",   name_, "--store",
-                                      store_,           "--profile", "fast"};
+    std::vector<std::string> words = {
+        test::evenkeel_program(), "process", name_, "--store", store_, "--profile", "fast"};
     words.insert(words.end(), more.begin(), more.end());
     return words;
 }

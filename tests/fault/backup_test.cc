@@ -10,6 +10,7 @@
 
 #include "fault/dev_server.h"
 #include "fault/process.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::fault {
@@ -22,7 +23,7 @@ protected:
     static constexpr const char* name = "homes";
 
     Outcome evenkeel(std::vector<std::string> words) {
-        words.insert(words.begin(), EVENKEEL_PROGRAM);
+        words.insert(words.begin(), test::evenkeel_program());
         return run_to_end(words);
     }
     void send(int from, int to) {
@@ -33,7 +34,7 @@ protected:
         ASSERT_EQ(sent.exit_code, 0) << sent.errors;
     }
     std::vector<std::string> process() {
-        return {EVENKEEL_PROGRAM,
+        return {test::evenkeel_program(),
                 "process",
                 name,
                 "--store",

@@ -6,6 +6,7 @@
 #include "checkpoint/sqlite.h"
 #include "checkpoint/sqlite_table.h"
 #include "fault/process.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::fault {
@@ -28,10 +29,14 @@ struct CheckpointCommand : testing::Test {
     }
     checkpoint::Moment now() { return {clock.now(), clock.wall()}; }
     Outcome run(std::vector<std::string> arguments, const std::string& name = "progress.db") {
-        std::vector<std::string> command = {
-            EVENKEEL_PROGRAM, "checkpoint", arguments.at(0),
-            "homes",          "--store",    "sqlite:" + directory.path() + "/" + name,
-            "--namespace",    "localhost"};
+        std::vector<std::string> command = {test::evenkeel_program(),
+                                            "checkpoint",
+                                            arguments.at(0),
+                                            "homes",
+                                            "--store",
+                                            "sqlite:" + directory.path() + "/" + name,
+                                            "--namespace",
+                                            "localhost"};
         command.insert(command.end(), arguments.begin() + 1, arguments.end());
         return run_to_end(command);
     }
@@ -144,8 +149,9 @@ TEST_F(CheckpointCommand, says_what_is_wrong) {
     EXPECT_EQ(run({"rewind", "--by", "0"}).exit_code, 2);
     EXPECT_EQ(run({"copy"}).exit_code, 2);
     EXPECT_EQ(run({"import", "--file", directory.path() + "/progress.db"}).exit_code, 2);
-    const auto unknown = run_to_end({EVENKEEL_PROGRAM, "checkpoint", "ls", "homes", "--store",
-                                     "mysql://a:secret@b/c", "--namespace", "localhost"});
+    const auto unknown =
+        run_to_end({test::evenkeel_program(), "checkpoint", "ls", "homes", "--store",
+                    "mysql://a:secret@b/c", "--namespace", "localhost"});
     EXPECT_NE(unknown.exit_code, 0);
     EXPECT_TRUE(has(unknown.errors, "sqlite:FILE")) << unknown.errors;
     EXPECT_FALSE(has(unknown.errors, "secret")) << unknown.errors;

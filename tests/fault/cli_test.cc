@@ -8,13 +8,14 @@
 #include "base/bytes.h"
 #include "fault/process.h"
 #include "io/system/files.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::fault {
 namespace {
 
 Outcome evenkeel(std::vector<std::string> arguments) {
-    arguments.insert(arguments.begin(), EVENKEEL_PROGRAM);
+    arguments.insert(arguments.begin(), test::evenkeel_program());
     return run_to_end(arguments);
 }
 
@@ -118,7 +119,7 @@ TEST(Demo, goes_on_in_the_same_folder_with_more_partitions) {
 }
 
 TEST(Demo, ends_with_a_verdict_and_130_when_it_is_interrupted) {
-    Process process({EVENKEEL_PROGRAM, "demo", "--rate", "10000", "--json", "-"});
+    Process process({test::evenkeel_program(), "demo", "--rate", "10000", "--json", "-"});
     char first_words[8];
     ASSERT_TRUE(process.read_errors(first_words, sizeof first_words));
 
@@ -134,8 +135,8 @@ TEST(Demo, ends_with_a_verdict_and_130_when_it_is_interrupted) {
 
 TEST(Demo, leaves_no_process_behind_when_it_is_killed) {
     const test::TemporaryDirectory directory;
-    Process process(
-        {EVENKEEL_PROGRAM, "demo", "--rate", "10000", "--data", directory.path() + "/data"});
+    Process process({test::evenkeel_program(), "demo", "--rate", "10000", "--data",
+                     directory.path() + "/data"});
     char first_words[8];
     ASSERT_TRUE(process.read_errors(first_words, sizeof first_words));
     std::ifstream children("/proc/" + std::to_string(process.id()) + "/task/" +
@@ -179,7 +180,7 @@ TEST(Demo, finds_out_at_once_that_the_verdict_cannot_be_written) {
 TEST(Demo, ends_with_6_when_another_process_has_the_folder) {
     const test::TemporaryDirectory directory;
     const std::string data = directory.path() + "/data";
-    Process first({EVENKEEL_PROGRAM, "demo", "--rate", "1000", "--data", data});
+    Process first({test::evenkeel_program(), "demo", "--rate", "1000", "--data", data});
     char first_words[8];
     ASSERT_TRUE(first.read_errors(first_words, sizeof first_words));
 

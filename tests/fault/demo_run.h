@@ -9,6 +9,7 @@
 #include <gtest/gtest.h>
 
 #include "fault/process.h"
+#include "support/paths.h"
 
 namespace evenkeel::fault {
 
@@ -16,8 +17,8 @@ namespace evenkeel::fault {
 inline void expect_a_good_demo(const std::string& store, int seconds) {
     if (std::getenv("EVENKEEL_LONG") != nullptr) seconds = 30;
     const Outcome outcome =
-        run_to_end({EVENKEEL_PROGRAM, "demo", "--for", std::to_string(seconds) + "s", "--rate",
-                    seconds == 30 ? "20000" : "2000", "--store", store, "--json", "-"});
+        run_to_end({test::evenkeel_program(), "demo", "--for", std::to_string(seconds) + "s",
+                    "--rate", seconds == 30 ? "20000" : "2000", "--store", store, "--json", "-"});
     const auto has = [&](const char* text) {
         return (outcome.output + outcome.errors).find(text) != std::string::npos;
     };

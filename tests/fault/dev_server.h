@@ -12,6 +12,7 @@
 
 #include "base/clock.h"
 #include "fault/process.h"
+#include "support/paths.h"
 
 namespace evenkeel::fault {
 
@@ -32,8 +33,8 @@ inline bool eventually(const std::function<bool()>& condition) {
 class DevServer {
 public:
     explicit DevServer(const std::string& data)
-        : process_({EVENKEEL_PROGRAM, "dev", "--data", data, "--port", "0", "--http-port", "0",
-                    "--tls-port", "0", "--certificate-file", data + ".pem"}) {
+        : process_({test::evenkeel_program(), "dev", "--data", data, "--port", "0", "--http-port",
+                    "0", "--tls-port", "0", "--certificate-file", data + ".pem"}) {
         char c = 0;
         while (!has(said_, "Ctrl-C stops.") && process_.read_output(&c, 1)) said_ += c;
         EXPECT_TRUE(has(said_, "Ctrl-C stops.")) << said_ << process_.rest_of_errors();

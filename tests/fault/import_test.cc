@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "fault/process.h"
+#include "support/paths.h"
 #include "support/postgres_server.h"
 #include "support/redis_server.h"
 #include "support/temporary_directory.h"
@@ -44,8 +45,9 @@ struct RedisImport : testing::Test {
     }
     std::string url() const { return redis->url(); }
     Outcome run(const std::string& what, std::vector<std::string> more) const {
-        std::vector<std::string> command = {EVENKEEL_PROGRAM, "checkpoint",  what,
-                                            "homes",          "--namespace", "MyNs.example.net"};
+        std::vector<std::string> command = {
+            test::evenkeel_program(), "checkpoint", what, "homes", "--namespace",
+            "MyNs.example.net"};
         command.insert(command.end(), more.begin(), more.end());
         return run_to_end(command);
     }

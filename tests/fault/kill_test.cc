@@ -8,6 +8,7 @@
 #include "base/random.h"
 #include "fault/kill_protocol.h"
 #include "fault/process.h"
+#include "support/paths.h"
 #include "support/seed.h"
 #include "support/temporary_directory.h"
 #include <evenkeel/hub.h>
@@ -69,7 +70,7 @@ private:
 };
 
 std::vector<std::string> target(const std::string& folder, int cycle) {
-    return {EVENKEEL_KILL_TARGET, folder, std::to_string(cycle)};
+    return {test::built_path("tests/fault/kill_target"), folder, std::to_string(cycle)};
 }
 
 TEST(KillUnderLoad, keeps_every_acknowledged_event_through_40_kills) {

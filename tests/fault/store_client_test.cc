@@ -17,6 +17,7 @@
 #include "fault/process.h"
 #include "fault/store_protocol.h"
 #include "lab/store_servers.h"
+#include "support/paths.h"
 #include "support/seed.h"
 
 namespace evenkeel::fault {
@@ -41,7 +42,7 @@ protected:
     }
     std::unique_ptr<Process> start(std::uint32_t index) {
         return std::make_unique<Process>(
-            std::vector<std::string>{EVENKEEL_STORE_TARGET, store_.address,
+            std::vector<std::string>{test::built_path("tests/fault/store_target"), store_.address,
                                      std::to_string(++epoch_), std::to_string(index * partitions)});
     }
     void acknowledge(const Stored& stored) {

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "fault/dev_server.h"
+#include "support/paths.h"
 #include "support/redis_server.h"
 #include "support/temporary_directory.h"
 
@@ -19,7 +20,7 @@ namespace fs = std::filesystem;
 class StoreLoss : public testing::Test {
 protected:
     static Outcome evenkeel(std::vector<std::string> words) {
-        words.insert(words.begin(), EVENKEEL_PROGRAM);
+        words.insert(words.begin(), test::evenkeel_program());
         return run_to_end(words);
     }
     void SetUp() override {
@@ -28,7 +29,7 @@ protected:
         ASSERT_EQ(evenkeel({"send", "homes", "-q", "a", "b", "c"}).exit_code, 0);
     }
     std::vector<std::string> process(const std::string& store) const {
-        return {EVENKEEL_PROGRAM,
+        return {test::evenkeel_program(),
                 "process",
                 "homes",
                 "--store",

@@ -13,6 +13,7 @@
 #include "checkpoint/sqlite_table.h"
 #include "fault/process.h"
 #include "fault/store_protocol.h"
+#include "support/paths.h"
 #include "support/seed.h"
 #include "support/temporary_directory.h"
 
@@ -32,9 +33,9 @@ struct StoreUnderFire : testing::Test {
         EXPECT_TRUE(database->execute("CREATE TABLE sink (part INTEGER, seq INTEGER)"));
     }
     std::unique_ptr<Process> start(int epoch, std::uint32_t index) {
-        return std::make_unique<Process>(
-            std::vector<std::string>{EVENKEEL_STORE_TARGET, "sqlite:" + file, std::to_string(epoch),
-                                     std::to_string(index * process_partitions)});
+        return std::make_unique<Process>(std::vector<std::string>{
+            test::built_path("tests/fault/store_target"), "sqlite:" + file, std::to_string(epoch),
+            std::to_string(index * process_partitions)});
     }
     void acknowledge(const Stored& stored) {
         ++answers;

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "fault/dev_server.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::fault {
@@ -21,11 +22,11 @@ protected:
         }
     }
     static Outcome evenkeel(std::vector<std::string> words) {
-        words.insert(words.begin(), EVENKEEL_PROGRAM);
+        words.insert(words.begin(), test::evenkeel_program());
         return run_to_end(words);
     }
     std::vector<std::string> process() {
-        return {EVENKEEL_PROGRAM,
+        return {test::evenkeel_program(),
                 "process",
                 "homes",
                 "--store",

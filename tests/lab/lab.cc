@@ -9,6 +9,7 @@
 #include <poll.h>
 
 #include "io/system/files.h"
+#include "support/paths.h"
 
 namespace evenkeel::lab {
 namespace {
@@ -28,7 +29,7 @@ Lab::Lab(LabOptions options)
                           report.sequence + static_cast<std::int64_t>(report.count) - 1,
                           report.at_ms);
     });
-    cast_ = std::make_unique<cli::DemoCast>(*checker_, connection(), EVENKEEL_PROGRAM);
+    cast_ = std::make_unique<cli::DemoCast>(*checker_, connection(), test::evenkeel_program());
     mark_progress();
 }
 
@@ -72,7 +73,7 @@ void Lab::start_hub() {
     io::system::SystemFiles files;
     (void)files.remove(ready);
     hub_ = std::make_unique<fault::Process>(std::vector<std::string>{
-        EVENKEEL_PROGRAM, "dev", "--data", directory_.path() + "/hub", "--port",
+        test::evenkeel_program(), "dev", "--data", directory_.path() + "/hub", "--port",
         std::to_string(port_), "--http-port", "0", "--ready-file", ready, "--hub",
         fmt::format("lab:{}", options_.partitions)});
     std::string text;
@@ -117,8 +118,9 @@ std::uint32_t Lab::start_processor(const std::string& id) {
 }
 
 fault::Outcome Lab::try_processor(const std::string& id) {
-    return fault::run_to_end({EVENKEEL_PROGRAM, "process", "lab", "--connection", connection(),
-                              store_option(), "--profile=" + options_.profile, "--id=" + id, "-q"});
+    return fault::run_to_end({test::evenkeel_program(), "process", "lab", "--connection",
+                              connection(), store_option(), "--profile=" + options_.profile,
+                              "--id=" + id, "-q"});
 }
 
 void Lab::kill_processor(std::uint32_t processor) {

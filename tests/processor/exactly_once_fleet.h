@@ -21,6 +21,7 @@
 #include "fault/process.h"
 #include "processor/exactly_once_sink.h"
 #include "processor/sink_difference.h"
+#include "support/paths.h"
 #include "support/seed.h"
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
@@ -155,8 +156,9 @@ private:
         return log;
     }
     void start(const std::string& id) {
-        processes_[id] = std::make_unique<fault::Process>(std::vector<std::string>{
-            EVENKEEL_PROCESSOR_MEMBER, hub_.connection_string("homes"), store_, id, delivery_});
+        processes_[id] = std::make_unique<fault::Process>(
+            std::vector<std::string>{test::built_path("tests/processor/processor_member"),
+                                     hub_.connection_string("homes"), store_, id, delivery_});
     }
     // That runs; for the most part the one whose transaction was the last.
     std::string any(Random& random) {

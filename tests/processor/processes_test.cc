@@ -11,6 +11,7 @@
 #include "base/mutex.h"
 #include "client/hub_process.h"
 #include "fault/process.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 #include <evenkeel/producer.h>
 
@@ -64,7 +65,8 @@ private:
 class Member {
 public:
     Member(const HubProcess& hub, const std::string& store, const std::string& id, Heard& heard)
-        : process_({EVENKEEL_PROCESSOR_MEMBER, hub.connection_string("homes"), store, id}),
+        : process_({test::built_path("tests/processor/processor_member"),
+                    hub.connection_string("homes"), store, id}),
           listener_([this, id, &heard] { listen(id, heard); }) {}
     ~Member() { end(SIGKILL); }
     fault::Ended end(int signal) {

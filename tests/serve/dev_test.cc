@@ -1,5 +1,6 @@
 // `evenkeel dev` in the place of the official emulator.
 #include "serve/serve_process.h"
+#include "support/paths.h"
 #include <evenkeel/producer.h>
 
 namespace evenkeel::serve {
@@ -24,7 +25,7 @@ const std::string emulator_config = R"({
 class Dev {
 public:
     explicit Dev(const std::vector<std::string>& more) {
-        std::vector<std::string> command{EVENKEEL_PROGRAM,
+        std::vector<std::string> command{test::evenkeel_program(),
                                          "dev",
                                          "--ephemeral",
                                          "--port",
@@ -140,13 +141,14 @@ TEST(Dev, names_the_place_of_what_is_wrong_in_the_emulators_file) {
                      R"("Entities":[{"Name":"a","PartitionCount":0}]}]}})");
 
     const auto outcome =
-        fault::run_to_end({EVENKEEL_PROGRAM, "dev", "--ephemeral", "--config", path});
+        fault::run_to_end({test::evenkeel_program(), "dev", "--ephemeral", "--config", path});
 
     EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
     EXPECT_TRUE(has(outcome.errors, path)) << outcome.errors;
     EXPECT_TRUE(has(outcome.errors, "Entities[0].PartitionCount")) << outcome.errors;
     EXPECT_EQ(
-        fault::run_to_end({EVENKEEL_PROGRAM, "dev", "--ephemeral", "--config", "/none"}).exit_code,
+        fault::run_to_end({test::evenkeel_program(), "dev", "--ephemeral", "--config", "/none"})
+            .exit_code,
         3);
 }
 

@@ -18,6 +18,7 @@
 #include "base/sas.h"
 #include "fault/process.h"
 #include "io/system/files.h"
+#include "support/paths.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::serve {
@@ -102,7 +103,7 @@ public:
     std::vector<std::string> command() const {
         std::vector<std::string> words{"/usr/bin/env"};
         words.insert(words.end(), wish_.variables.begin(), wish_.variables.end());
-        words.insert(words.end(), {EVENKEEL_PROGRAM, "serve", "--config", config_path()});
+        words.insert(words.end(), {test::evenkeel_program(), "serve", "--config", config_path()});
         return words;
     }
 

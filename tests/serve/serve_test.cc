@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "serve/serve_process.h"
+#include "support/paths.h"
 #include <evenkeel/producer.h>
 
 namespace evenkeel::serve {
@@ -100,7 +101,7 @@ TEST(Serve, ends_with_2_and_names_each_line_of_a_bad_file) {
     write_file(path, "data = 'd'\n[listen]\namqp = '0.0.0.0:0'\n[limts]\n");
 
     for (const auto& arguments : {std::vector<std::string>{}, {"--check"}}) {
-        std::vector<std::string> command{EVENKEEL_PROGRAM, "serve", "--config", path};
+        std::vector<std::string> command{test::evenkeel_program(), "serve", "--config", path};
         command.insert(command.end(), arguments.begin(), arguments.end());
         const auto outcome = fault::run_to_end(command);
 
@@ -111,7 +112,8 @@ TEST(Serve, ends_with_2_and_names_each_line_of_a_bad_file) {
             << outcome.errors;
     }
     write_file(path, "data = 'd'");
-    EXPECT_EQ(fault::run_to_end({EVENKEEL_PROGRAM, "serve", "--config", path, "--check"}).exit_code,
+    EXPECT_EQ(fault::run_to_end({test::evenkeel_program(), "serve", "--config", path, "--check"})
+                  .exit_code,
               0);
     EXPECT_TRUE(read_text(folder.path() + "/d/lock").starts_with("not_found"));
 }
@@ -122,8 +124,8 @@ TEST(Serve, makes_a_first_rule_whose_keys_are_in_the_data_folder_only) {
     write_file(path,
                "data = 'd'\n[listen]\namqp = '127.0.0.1:0'\nhttp = '127.0.0.1:0'\n"
                "[[hub]]\nname = 'eh1'\n");
-    Process process({EVENKEEL_PROGRAM, "serve", "--config", path, "--log", "json", "--ready-file",
-                     folder.path() + "/ready"});
+    Process process({test::evenkeel_program(), "serve", "--config", path, "--log", "json",
+                     "--ready-file", folder.path() + "/ready"});
     const std::string first = process.read_error_line();
     EXPECT_EQ(member(first, "rule"), "RootManageSharedAccessKey") << first;
     ASSERT_TRUE(has(process.read_error_line(), "takes clients"));

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "serve/serve_process.h"
+#include "support/paths.h"
 #include <evenkeel/producer.h>
 
 namespace evenkeel::serve {
@@ -24,8 +25,8 @@ TEST(ServeSlowStart, takes_clients_at_once_and_says_how_far_it_is) {
     const test::TemporaryDirectory folder;
     const std::string gate = folder.path() + "/hold";
     ServeProcess server(
-        {.variables = {"LD_PRELOAD=" HELD_READS, "ASAN_OPTIONS=verify_asan_link_order=0",
-                       "EVENKEEL_HOLD_READS=" + gate}});
+        {.variables = {"LD_PRELOAD=" + test::built_path("tests/serve/libheld_reads.so"),
+                       "ASAN_OPTIONS=verify_asan_link_order=0", "EVENKEEL_HOLD_READS=" + gate}});
     const auto send = [&](std::uint32_t retries) -> Result<> {
         const auto producer = Producer::open(ClientOptions{
             .connection = server.connection(),
