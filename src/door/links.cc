@@ -381,18 +381,21 @@ void Outflow::perform(commitlog::ColdRead read) {
     peer_.context_.reads.post([this, read = std::move(read), alive = std::weak_ptr<bool>(alive_),
                                &loop = peer_.context_.loop]() mutable {
         auto outcome = read.perform();
-        loop.post([this, alive = std::move(alive), outcome = std::move(outcome)]() mutable {
-            if (!alive.expired()) performed(std::move(outcome));
+        loop.post([this, alive = std::move(alive), from = read.from,
+                   outcome = std::move(outcome)]() mutable {
+            if (!alive.expired()) performed(from, std::move(outcome));
         });
     });
 }
 
-void Outflow::performed(Result<commitlog::ReadOutcome> outcome) {
+void Outflow::performed(Offset from, Result<commitlog::ReadOutcome> outcome) {
     reading_ = false;
     if (!reader_) return;
     if (outcome.ok()) {
         took(std::move(*outcome));
-    } else if (outcome.error().code != ErrorCode::not_found) {
+    } else if (outcome.error().code == ErrorCode::not_found) {
+        reader_->missed(from);
+    } else {
         return end(read_failed(outcome.error()));
     }
     pump();

@@ -136,7 +136,7 @@ private:
     void take(commitlog::ReadStep step);
     void perform(commitlog::ColdRead read);
     void took(commitlog::ReadOutcome outcome);
-    void performed(Result<commitlog::ReadOutcome> outcome);
+    void performed(Offset from, Result<commitlog::ReadOutcome> outcome);
     void send(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric);
     // Of a large event, as much as there is room for. True if it was the last part.
     bool send_part(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric);

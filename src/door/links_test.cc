@@ -203,6 +203,46 @@ TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
     EXPECT_EQ(link->error.description.find(".log"), std::string::npos) << "no file of the server";
 }
 
+// Three events that are not in memory, in a file that somebody else removed.
+struct FileGone : Damaged {
+    FileGone() {
+        const auto files = world.disk.files();
+        for (const auto& path : files) {
+            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) {
+                EXPECT_TRUE(world.disk.remove(path).ok());
+            }
+        }
+    }
+};
+
+TEST(Outflow, goes_on_behind_a_file_that_was_removed_under_it) {
+    FileGone gone;
+    const auto link = gone.client->receiver(reading);
+    gone.client->run_for(1s);
+    EXPECT_EQ(Damaged::letters(link), "");
+    EXPECT_EQ(gone.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
+              std::string::npos)
+        << "it is counted";
+
+    gone.client->send(gone.client->sender("eh1/Partitions/0"), a_data("d"));
+    gone.client->run_for(1s);
+
+    EXPECT_EQ(Damaged::letters(link), "d");
+    EXPECT_TRUE(link->is_open());
+}
+
+TEST(Outflow, reports_a_removed_file_to_readers_that_ask_for_it) {
+    FileGone gone;
+
+    const auto link = gone.client->receiver(reading, {.desired = {"evenkeel:report-damage"}});
+    gone.client->run_for(1s);
+
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:internal-error");
+    EXPECT_TRUE(link->error.description.starts_with("events 0 to 2 are damaged (stream positions "))
+        << link->error.description;
+}
+
 TEST(Outflow, delivers_settled_with_format_and_annotations_within_fifty_milliseconds) {
     DoorFixture world;
     Client& client = world.client();

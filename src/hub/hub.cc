@@ -42,9 +42,10 @@ public:
     }
 
     // Answers at once, or when there is something to read, or with nothing at the deadline.
-    void read(const std::optional<commitlog::ReadOutcome>& performed, Duration wait,
-              Answer answer) {
+    void read(const std::optional<commitlog::ReadOutcome>& performed, std::optional<Offset> missed,
+              Duration wait, Answer answer) {
         if (performed && reader_) reader_->advance(*performed);
+        if (missed && reader_) reader_->missed(*missed);
         answer_ = std::move(answer);
         deadline_ = loop_.clock().now() + wait;
         try_read();
@@ -141,7 +142,7 @@ private:
     Result<commitlog::ReadStep> next_step(Duration wait) {
         Promise<Result<commitlog::ReadStep>> promise;
         loop_.post([this, wait, &promise] {
-            core_->read(performed_, wait, [&promise](Result<commitlog::ReadStep> step) {
+            core_->read(performed_, missed_, wait, [&promise](Result<commitlog::ReadStep> step) {
                 promise.set(std::move(step));
             });
         });
@@ -154,14 +155,8 @@ private:
         auto outcome = cold.perform();
         if (!outcome.ok()) {
             if (outcome.error().code != ErrorCode::not_found) return outcome.error();
-            // Retention was faster, and the log knows where to go on. If it knows nothing better
-            // than the same place, somebody else took the file away.
-            const bool again = missed_ == cold.from;
             missed_ = cold.from;
-            if (!again) return {};
-            commitlog::ColdRead gone = cold;
-            gone.lost = true;
-            EK_TRY_ASSIGN(outcome, gone.perform());
+            return {};
         }
         left_ = outcome->events;
         damage_ = outcome->damage;

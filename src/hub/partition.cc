@@ -11,7 +11,11 @@ PartitionReader::~PartitionReader() {
 Result<commitlog::ReadStep> PartitionReader::read(std::size_t bytes_max) {
     if (reason_) return *reason_;
     EK_TRY_ASSIGN(commitlog::Log* const log, partition_->log());
-    return log->read(cursor_, bytes_max);
+    commitlog::ReadStep step = log->read(cursor_, bytes_max);
+    // The log forgets a segment before retention removes its file: it still knows this one.
+    auto* const cold = std::get_if<commitlog::ColdRead>(&step);
+    if (cold && missed_ == cold->from) cold->lost = true;
+    return step;
 }
 
 void PartitionReader::advance(const commitlog::ReadOutcome& outcome) {

@@ -29,6 +29,9 @@ public:
     // As Log::read. Fails with what ended the reader, once it has ended.
     Result<commitlog::ReadStep> read(std::size_t bytes_max);
     void advance(const commitlog::ReadOutcome& outcome);
+    // A cold read from here failed with `not_found`. If retention was faster, the next read() goes
+    // on behind what it removed; if not, somebody else took the file, and what it held is damage.
+    void missed(Offset from) { missed_ = from; }
     // Goes back to an event that was read before. False if it cannot.
     bool rewind(SequenceNumber sequence);
     // Of what was read, so many were given to the client; for Partition::traffic().
@@ -53,6 +56,7 @@ private:
     commitlog::Cursor cursor_;
     Callback<void(const Error&)> ended_;
     std::optional<commitlog::Log::WaitId> wait_;
+    std::optional<Offset> missed_;  // where a file was not found
     std::optional<Error> reason_;
 };
 

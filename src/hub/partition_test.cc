@@ -45,6 +45,30 @@ TEST(PartitionReader, starts_where_it_was_asked_to) {
     EXPECT_EQ(*world.read("h", 0, Position::at_time(second->enqueued.milliseconds + 1)), Bodies{});
 }
 
+TEST(PartitionReader, reports_a_file_that_was_removed_under_it_as_damage) {
+    World world;
+    ASSERT_TRUE(world.reopen().ok());  // nothing is in memory now
+    for (const auto& path : world.disk->files()) {
+        if (!path.ends_with(".log")) continue;
+        EXPECT_TRUE(world.disk->remove(path).ok());
+    }
+    const auto reader = world.reader(Position::at_sequence(1));
+
+    const auto first = std::get<commitlog::ColdRead>(*reader->read(1000));
+    const auto missing = first.perform();
+    ASSERT_FALSE(missing.ok());
+    ASSERT_EQ(missing.error().code, ErrorCode::not_found);
+    reader->missed(first.from);
+    const auto lost = std::get<commitlog::ColdRead>(*reader->read(1000)).perform();
+
+    ASSERT_TRUE(lost.ok() && lost->damage);
+    EXPECT_EQ(lost->damage->to, SequenceNumber{3});
+    reader->advance(*lost);
+    EXPECT_TRUE(std::holds_alternative<std::monostate>(*reader->read(1000)));
+    ASSERT_TRUE(world.append("h", 0, {"3"}).ok());
+    EXPECT_EQ(*read_on(*reader), Bodies{"3"});
+}
+
 TEST(PartitionReader, is_refused_beyond_the_last_event) {
     World world;
 

@@ -80,14 +80,8 @@ private:
         if (reason_) return reply(*reason_);
         if (!outcome.ok()) {
             if (outcome.error().code != ErrorCode::not_found) return reply(outcome.error());
-            // Retention was faster, and the log knows where to go on. If it knows nothing better
-            // than the same place, somebody else took the file away.
-            const bool again = missed_ == cold.from;
-            missed_ = cold.from;
-            if (!again) return try_read();
-            commitlog::ColdRead gone = cold;
-            gone.lost = true;
-            return perform(std::move(gone));
+            reader_->missed(cold.from);
+            return try_read();
         }
         reader_->advance(*outcome);
         damage_ = outcome->damage;
@@ -131,7 +125,6 @@ private:
     std::optional<io::TimerId> timer_;
     std::optional<Error> reason_;
     std::optional<commitlog::Damage> damage_;
-    std::optional<Offset> missed_;  // where a file was not found
     std::atomic<bool> has_ended_ = false;
     std::atomic<std::int64_t> last_ = -1;
 };

@@ -40,6 +40,50 @@ private:
     std::unique_ptr<EmbeddedSource> source_;
 };
 
+TEST(EmbeddedSource, reports_a_file_that_was_removed_under_it_and_goes_on) {
+    hub::HubFixture hub;
+    hub::opened(hub);
+    ASSERT_TRUE(hub.create("homes", {.partitions = 1}).ok());
+    std::string event;
+    hub::append_data_section("a", event);
+    ASSERT_TRUE(hub.append("homes", 0, {event}).ok());
+    ASSERT_TRUE(hub.reopen().ok());  // nothing is in memory now
+    for (const auto& path : hub.disk->files()) {
+        if (!path.ends_with(".log")) continue;
+        EXPECT_TRUE(hub.disk->remove(path).ok());
+    }
+    io::sim::SimExecutor reads(hub.scheduler, "read/0");
+    io::sim::SimLoop loop(hub.scheduler, "processor");
+    EmbeddedSource source({loop, hub.node->loop, reads, *hub.hub}, {"data", "homes"}, "$Default");
+    std::unique_ptr<Reader> reader;
+    source.open({0}, Position::earliest(), {}, [&](Result<std::unique_ptr<Reader>> opened) {
+        ASSERT_TRUE(opened.ok());
+        reader = std::move(*opened);
+    });
+    hub.run_for(std::chrono::seconds(1));
+    ASSERT_TRUE(reader);
+    const auto read = [&] {
+        std::optional<Result<EventBatch>> answer;
+        reader->read(10, std::chrono::seconds(1),
+                     [&](Result<EventBatch> batch) { answer = std::move(batch); });
+        hub.run_for(std::chrono::seconds(5));
+        EXPECT_TRUE(answer);
+        return answer ? std::move(*answer) : Error{ErrorCode::timed_out, "no answer"};
+    };
+
+    const auto gone = read();
+    ASSERT_TRUE(hub.append("homes", 0, {event}).ok());
+    const auto next = read();
+
+    ASSERT_FALSE(gone.ok());
+    EXPECT_EQ(gone.error().code, ErrorCode::corrupt);
+    EXPECT_TRUE(gone.error().detail.starts_with("events 0 to 0 in ")) << gone.error().detail;
+    ASSERT_TRUE(next.ok()) << next.error().detail;
+    EXPECT_EQ(next->size(), 1U);
+    reader.reset();
+    hub.run_for(std::chrono::seconds(1));
+}
+
 INSTANTIATE_TEST_SUITE_P(Embedded, Sources, testing::Values([] {
                              return std::unique_ptr<SourceWorld>(std::make_unique<EmbeddedWorld>());
                          }));
