@@ -3,10 +3,12 @@
 #include <algorithm>
 
 #include <signal.h>
+#include <sys/wait.h>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <poll.h>
+#include <sqlite3.h>
 
 #include "io/system/files.h"
 #include "support/paths.h"
@@ -16,6 +18,17 @@ namespace {
 
 constexpr std::uint64_t run = 7;
 constexpr std::uint32_t producer_process = 1000;
+
+// False if somebody holds the file's lock for longer than any write takes.
+bool takes_writes(const std::string& file) {
+    sqlite3* database = nullptr;
+    bool takes = sqlite3_open(file.c_str(), &database) == SQLITE_OK;
+    sqlite3_busy_timeout(database, 1000);
+    takes = takes && sqlite3_exec(database, "BEGIN IMMEDIATE; ROLLBACK", nullptr, nullptr,
+                                  nullptr) == SQLITE_OK;
+    sqlite3_close(database);
+    return takes;
+}
 
 }  // namespace
 
@@ -134,7 +147,15 @@ void Lab::stop_processor(std::uint32_t processor) {
 }
 
 void Lab::pause_processor(std::uint32_t processor) {
-    kill(cast_->id(processors_[processor]), SIGSTOP);
+    const pid_t id = cast_->id(processors_[processor]);
+    while (true) {
+        kill(id, SIGSTOP);
+        siginfo_t stopped = {};
+        ASSERT_EQ(waitid(P_PID, static_cast<id_t>(id), &stopped, WSTOPPED | WNOWAIT), 0);
+        if (!options_.store.empty() || takes_writes(store_file_)) return;
+        kill(id, SIGCONT);
+        pass(std::chrono::milliseconds(100));
+    }
 }
 
 void Lab::resume_processor(std::uint32_t processor) {

@@ -35,6 +35,8 @@ public:
     fault::Outcome try_processor(const std::string& id);
     void kill_processor(std::uint32_t processor);
     void stop_processor(std::uint32_t processor);  // SIGTERM's way: it drains and releases
+    // Not within a write to a SQLite file: whoever is stopped there keeps the lock, and everybody
+    // else from taking over. That has a test of its own (StoreUnderFire).
     void pause_processor(std::uint32_t processor);
     void resume_processor(std::uint32_t processor);
 
