@@ -3,24 +3,10 @@
 #include <gtest/gtest.h>
 
 #include "base/audit.h"
+#include "base/trace_fixture.h"
 
 namespace evenkeel {
 namespace {
-
-// Sets the trace for one test; the tests' own setting is text and off.
-class Traced {
-public:
-    Traced(TraceLevel level, TraceFormat format) {
-        set_trace_level(level);
-        set_trace_format(format);
-        testing::internal::CaptureStderr();
-    }
-    ~Traced() {
-        set_trace_level(TraceLevel::off);
-        set_trace_format(TraceFormat::text);
-    }
-    std::string lines() { return testing::internal::GetCapturedStderr(); }
-};
 
 TEST(TraceLine, as_text_has_level_message_and_fields) {
     EXPECT_EQ(trace_line(TraceFormat::text, TraceLevel::warning, "disk nearly full",
@@ -52,33 +38,33 @@ TEST(JsonEscaped, escapes_what_json_forbids_and_nothing_else) {
 }
 
 TEST(Trace, writes_lines_of_its_level_and_above) {
-    Traced traced(TraceLevel::warning, TraceFormat::text);
+    CapturedTrace traced(TraceLevel::warning, TraceFormat::text);
 
     trace(TraceLevel::info, "quiet");
     trace(TraceLevel::warning, "loud", {{"key", "value"}});
 
-    const std::string lines = traced.lines();
+    const std::string lines = traced.take();
     EXPECT_EQ(lines.find("quiet"), std::string::npos);
     EXPECT_NE(lines.find("Z warning: loud key=value\n"), std::string::npos) << lines;
 }
 
 TEST(Trace, writes_one_json_object_a_line) {
-    Traced traced(TraceLevel::debug, TraceFormat::json);
+    CapturedTrace traced(TraceLevel::debug, TraceFormat::json);
 
     trace(TraceLevel::debug, "started");
 
-    const std::string lines = traced.lines();
+    const std::string lines = traced.take();
     EXPECT_EQ(lines.find("{\"time\":\""), 0u) << lines;
     EXPECT_NE(lines.find("Z\",\"level\":\"debug\",\"message\":\"started\"}\n"), std::string::npos)
         << lines;
 }
 
 TEST(Trace, is_silent_when_off) {
-    Traced traced(TraceLevel::off, TraceFormat::text);
+    CapturedTrace traced(TraceLevel::off, TraceFormat::text);
 
     trace(TraceLevel::error, "unheard");
 
-    EXPECT_EQ(traced.lines(), "");
+    EXPECT_EQ(traced.take(), "");
 }
 
 TEST(Audit, has_one_form_that_no_name_can_forge) {
@@ -96,11 +82,11 @@ TEST(Audit, has_one_form_that_no_name_can_forge) {
 }
 
 TEST(Audit, is_written_at_every_level) {
-    Traced traced(TraceLevel::off, TraceFormat::text);
+    CapturedTrace traced(TraceLevel::off, TraceFormat::text);
 
     audit({"key:root", "here", "purge-hub", "homes", "ok"});
 
-    EXPECT_NE(traced.lines().find("audit who=key:root from=here"), std::string::npos);
+    EXPECT_NE(traced.take().find("audit who=key:root from=here"), std::string::npos);
 }
 
 }  // namespace

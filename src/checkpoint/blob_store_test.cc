@@ -4,7 +4,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/log.h"
+#include "base/trace_fixture.h"
 #include "checkpoint/blob_records.h"
 #include "checkpoint/blob_server_fixture.h"
 #include "checkpoint/blocking_client_fixture.h"
@@ -379,13 +379,11 @@ TEST(BlobStore, names_what_is_wrong_when_it_is_opened_and_never_a_secret) {
 TEST(BlobStore, warns_of_a_twin_group_that_differs_by_case) {
     BlobServer server;
     server.put("localhost/Homes/$Default/ownership/0", {{"ownerid", "a-go-processor"}});
-    set_trace_level(TraceLevel::warning);
-    testing::internal::CaptureStderr();
+    CapturedTrace trace(TraceLevel::warning);
 
     EXPECT_TRUE(opening(server.address()));
 
-    const std::string said = testing::internal::GetCapturedStderr();
-    set_trace_level(TraceLevel::off);
+    const std::string said = trace.take();
     EXPECT_NE(said.find("differ by case"), std::string::npos) << said;
     EXPECT_NE(said.find("localhost/Homes/$Default/"), std::string::npos) << said;
 }

@@ -2,43 +2,18 @@
 
 #include <gtest/gtest.h>
 
+#include "base/trace_fixture.h"
 #include "door/door_fixture.h"
 
 namespace evenkeel::door {
 namespace {
-
-// What is written to the log meanwhile, at debug.
-class Lines {
-public:
-    Lines() {
-        testing::internal::CaptureStderr();
-        set_trace_level(TraceLevel::debug);
-    }
-    ~Lines() {
-        if (!taken_) take();
-    }
-    std::string take() {
-        taken_ = true;
-        set_trace_level(TraceLevel::off);
-        return testing::internal::GetCapturedStderr();
-    }
-
-private:
-    bool taken_ = false;
-};
-
-std::size_t count(const std::string& text, std::string_view part) {
-    std::size_t found = 0;
-    for (auto at = text.find(part); at != std::string::npos; at = text.find(part, at + 1)) ++found;
-    return found;
-}
 
 bool has(const std::string& text, std::string_view part) {
     return text.find(part) != std::string::npos;
 }
 
 TEST(Activity, tells_of_connections_logins_refusals_and_ended_readers) {
-    Lines lines;
+    CapturedTrace lines(TraceLevel::debug);
     DoorFixture world;
     Client& client = world.client();
     const std::string reader = "eh1/ConsumerGroups/$Default/Partitions/0";
@@ -65,7 +40,7 @@ TEST(Activity, tells_of_connections_logins_refusals_and_ended_readers) {
 }
 
 TEST(Activity, audits_refused_logins_without_their_keys) {
-    Lines lines;
+    CapturedTrace lines(TraceLevel::debug);
     DoorFixture world;
     Client& client = world.stranger();
     const Secret wrong("not-the-key");
@@ -81,7 +56,7 @@ TEST(Activity, audits_refused_logins_without_their_keys) {
 }
 
 TEST(Activity, writes_so_many_lines_a_second_and_counts_the_rest) {
-    Lines lines;
+    CapturedTrace lines(TraceLevel::debug);
     DoorFixture world;
     Activity& activity = world.door->activity();
     const Visitor visitor{{"10.0.0.1", 1}};
@@ -91,8 +66,8 @@ TEST(Activity, writes_so_many_lines_a_second_and_counts_the_rest) {
     activity.refused(Refusal::link, visitor, "x", "y");
 
     const std::string all = lines.take();
-    EXPECT_EQ(count(all, "a client was refused"), Activity::lines_per_second + 1);
-    EXPECT_EQ(count(all, "log lines were left out of=refusals count=80"), 1u) << all;
+    EXPECT_EQ(count_of("a client was refused", all), Activity::lines_per_second + 1);
+    EXPECT_EQ(count_of("log lines were left out of=refusals count=80", all), 1u) << all;
 }
 
 TEST(Activity, counts_connections_links_logins_refusals_and_traffic_by_hub) {

@@ -30,7 +30,16 @@ struct Ask {
 
 class AdminTest : public testing::Test {
 protected:
-    AdminTest() {
+    AdminTest() { start(); }
+
+    // As after a restart of the server: nothing is in memory.
+    void reopen() {
+        admin_.reset();
+        ring_.reset();
+        ASSERT_TRUE(world_.reopen().ok());
+        start();
+    }
+    void start() {
         ring_.emplace(world_.node->loop, world_.node->metadata, rules_,
                       Keys::load(*world_.disk, hub::test_folder).value(), fixed_);
         restart({});

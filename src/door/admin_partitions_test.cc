@@ -43,12 +43,7 @@ TEST_F(AdminPartitions, tell_of_damage_that_readers_met) {
     ASSERT_TRUE(world_.create("homes", {.partitions = 1}));
     append(0, 3, std::string(1000, 'x'));
     EXPECT_TRUE(partition(0).at("problems").as_array().empty());
-    admin_.reset();
-    ring_.reset();
-    ASSERT_TRUE(world_.reopen().ok());
-    ring_.emplace(world_.node->loop, world_.node->metadata, rules_,
-                  Keys::load(*world_.disk, hub::test_folder).value(), fixed_);
-    restart({});
+    reopen();
     for (const auto& path : world_.disk->files()) {
         if (path.ends_with(".log") && world_.disk->file_size(path) > 3000) {
             world_.disk->flip_bit(path, 1600, 3);
@@ -68,12 +63,7 @@ TEST_F(AdminPartitions, tell_of_damage_that_readers_met) {
 TEST_F(AdminPartitions, do_not_count_what_was_there_before_the_hub_opened) {
     ASSERT_TRUE(world_.create("homes", {.partitions = 1}));
     append(0, 1000);
-    admin_.reset();
-    ring_.reset();
-    ASSERT_TRUE(world_.reopen().ok());
-    ring_.emplace(world_.node->loop, world_.node->metadata, rules_,
-                  Keys::load(*world_.disk, hub::test_folder).value(), fixed_);
-    restart({});
+    reopen();
 
     EXPECT_EQ(number(partition(0), "events_in_per_second"), 0);
     append(0, 3);

@@ -5,7 +5,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/log.h"
+#include "base/trace_fixture.h"
 #include "door/producers_fixture.h"
 #include "hub/hub_fixture.h"
 
@@ -76,34 +76,6 @@ public:
     std::optional<Recall> recall;
     int answers = 0;
 };
-
-// What is told to the people who run it, from here on.
-class Warnings {
-public:
-    Warnings() {
-        set_trace_level(TraceLevel::warning);
-        testing::internal::CaptureStderr();
-    }
-    ~Warnings() {
-        if (!taken_) take();
-    }
-    Warnings(const Warnings&) = delete;
-    Warnings& operator=(const Warnings&) = delete;
-    std::string take() {
-        taken_ = true;
-        set_trace_level(TraceLevel::off);
-        return testing::internal::GetCapturedStderr();
-    }
-
-private:
-    bool taken_ = false;
-};
-
-int count_of(std::string_view what, std::string_view in) {
-    int count = 0;
-    for (auto at = in.find(what); at != std::string_view::npos; at = in.find(what, at + 1)) ++count;
-    return count;
-}
 
 std::string event(std::int64_t id, std::int64_t epoch, std::int64_t sequence) {
     return text_of(stamped(id, epoch, sequence));
@@ -277,14 +249,14 @@ TEST(Recall, that_cannot_read_answers_all_the_same_and_warns_once) {
     world.hub.disk->fail(
         {.kind = io::sim::OperationKind::read, .path_contains = ".log", .after = 1, .times = 9});
 
-    Warnings warnings;
+    CapturedTrace warnings(TraceLevel::warning);
     EXPECT_EQ(world.told(7), (ProducerState{7, 0, 1})) << "what could be read counts";
     world.ask();
     world.hub.run();
     const std::string lines = warnings.take();
 
     EXPECT_EQ(world.answers, 2);
-    EXPECT_EQ(count_of("the end of a partition could not be read", lines), 1) << lines;
+    EXPECT_EQ(count_of("the end of a partition could not be read", lines), 1u) << lines;
 }
 
 TEST(Recall, reads_on_behind_damage) {
@@ -300,13 +272,13 @@ TEST(Recall, reads_on_behind_damage) {
         }
     }
 
-    Warnings warnings;
+    CapturedTrace warnings(TraceLevel::warning);
     const auto behind = world.told(8);
     const std::string lines = warnings.take();
 
     EXPECT_EQ(behind, (ProducerState{8, 0, 1}));
     EXPECT_EQ(world.told(7), (ProducerState{7, 0, 1}));
-    EXPECT_EQ(count_of("the end of a partition could not be read", lines), 1) << lines;
+    EXPECT_EQ(count_of("the end of a partition could not be read", lines), 1u) << lines;
 }
 
 }  // namespace

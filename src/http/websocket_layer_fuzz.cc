@@ -213,24 +213,19 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace evenkeel;
     using namespace evenkeel::io;
     if (size < 2) return 0;
-    static const auto server = *TlsServerContext::make(fuzz_identity());
-    static const auto client = *TlsClientContext::make({.ca_pem = fuzz_identity().certificate_pem});
     repeat_openssl_chance();
     Script script(data, size);
     const std::uint8_t kind = script.byte();
     const bool as_server = kind % 2 == 0;
+    const TlsSide ours = as_server ? TlsSide::server : TlsSide::client;
     const bool with_tls = kind & 2;
     const auto make = [&](Loop& loop, std::unique_ptr<Socket> inner) {
-        if (with_tls) {
-            inner = as_server ? tls_server(loop, std::move(inner), *server)
-                              : tls_client(loop, std::move(inner), *client, "hub");
-        }
+        if (with_tls) inner = fuzzed_tls(loop, std::move(inner), ours);
         return as_server ? http::websocket_server(loop, std::move(inner), {})
                          : http::websocket_client(loop, std::move(inner), {.host = "hub"});
     };
     if (with_tls) {
-        http::WebSocketPeer<http::PrivatePeer> peer(as_server,
-                                                    as_server ? TlsSide::client : TlsSide::server);
+        http::WebSocketPeer<http::PrivatePeer> peer(as_server, opposite(ours));
         FuzzRun(script, peer, make).run();
     } else {
         http::WebSocketPeer<http::PlainPeer> peer(as_server);

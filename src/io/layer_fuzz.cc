@@ -6,15 +6,12 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     using namespace evenkeel;
     using namespace evenkeel::io;
     if (size < 2) return 0;
-    static const auto server = *TlsServerContext::make(fuzz_identity());
-    static const auto client = *TlsClientContext::make({.ca_pem = fuzz_identity().certificate_pem});
     repeat_openssl_chance();
     Script script(data, size);
-    const bool as_server = script.byte() % 2 == 0;
-    TlsPeer peer(as_server ? TlsSide::client : TlsSide::server);
+    const TlsSide ours = script.byte() % 2 == 0 ? TlsSide::server : TlsSide::client;
+    TlsPeer peer(opposite(ours));
     FuzzRun run(script, peer, [&](Loop& loop, std::unique_ptr<Socket> inner) {
-        return as_server ? tls_server(loop, std::move(inner), *server)
-                         : tls_client(loop, std::move(inner), *client, "hub");
+        return fuzzed_tls(loop, std::move(inner), ours);
     });
     run.run();
     return 0;

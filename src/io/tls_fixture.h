@@ -21,15 +21,37 @@ namespace evenkeel::io {
 
 enum class TlsSide : unsigned char { server, client };
 
+inline TlsSide opposite(TlsSide side) {
+    return side == TlsSide::server ? TlsSide::client : TlsSide::server;
+}
+
 // One key and certificate for all runs.
 inline const TlsIdentity& fuzz_identity() {
     static const TlsIdentity identity = *make_self_signed({"hub"});
     return identity;
 }
 
+struct FuzzContexts {
+    std::unique_ptr<const TlsServerContext> server = *TlsServerContext::make(fuzz_identity());
+    std::unique_ptr<const TlsClientContext> client =
+        *TlsClientContext::make({.ca_pem = fuzz_identity().certificate_pem});
+};
+inline const FuzzContexts& fuzz_contexts() {
+    static const FuzzContexts contexts;
+    return contexts;
+}
+
+// TLS around `inner`, as the program under test has it.
+inline std::unique_ptr<Socket> fuzzed_tls(Loop& loop, std::unique_ptr<Socket> inner, TlsSide side) {
+    const FuzzContexts& contexts = fuzz_contexts();
+    return side == TlsSide::server ? tls_server(loop, std::move(inner), *contexts.server)
+                                   : tls_client(loop, std::move(inner), *contexts.client, "hub");
+}
+
 // What OpenSSL draws by chance is the same in each run, so that what a fuzzer finds can be
 // repeated.
 inline void repeat_openssl_chance() {
+    (void)fuzz_contexts();  // draws too, but only in the first run
     static Random chance(1);
     chance = Random(1);
     static const RAND_METHOD method = [] {

@@ -1,4 +1,4 @@
-// The main of every test program: gtest, and trace lines only where something is wrong.
+// The main of every test program: gtest, without trace lines.
 #include <gtest/gtest.h>
 
 #include "base/log.h"
