@@ -4,7 +4,7 @@
 //     2026-11-17T03:04:05.678Z audit who=key:root from=10.0.0.7 did=create-hub what=homes result=ok
 //     {"time":"…","level":"audit","message":"audit","who":"key:root",…,"result":"ok"}
 //
-// In text, a value with anything but letters, digits and -_.:/@$* in it stands in quotes, so that
+// In text, a value with anything but letters, digits and -_.:/@$*[] in it stands in quotes, so that
 // no name that a stranger chose looks like another field. Never a secret. Threads: any.
 #pragma once
 

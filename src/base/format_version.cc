@@ -2,6 +2,8 @@
 
 #include <charconv>
 
+#include <fmt/core.h>
+
 #include "base/bytes.h"
 #include "base/crc32c.h"
 
@@ -25,13 +27,6 @@ std::uint32_t checksum(std::string_view body, std::uint64_t version) {
     return crc32c(as_bytes(body), version == 1 ? 0 : static_cast<std::uint32_t>(version));
 }
 
-std::string eight_digits(std::uint32_t number) {
-    constexpr std::string_view digits = "0123456789abcdef";
-    std::string text(8, '0');
-    for (std::size_t i = 8; i-- > 0; number >>= 4) text[i] = digits[number & 15];
-    return text;
-}
-
 }  // namespace
 
 Result<> check(std::string_view what, std::uint64_t found, std::uint32_t known) {
@@ -43,9 +38,8 @@ Result<> check(std::string_view what, std::uint64_t found, std::uint32_t known) 
 }
 
 std::string framed(std::string_view word, std::uint32_t version, std::string_view body) {
-    return "evenkeel " + std::string(word) + " " + std::to_string(version) + " " +
-           eight_digits(checksum(body, version)) + " " + std::to_string(body.size()) + "\n" +
-           std::string(body) + "\n";
+    return fmt::format("evenkeel {} {} {:08x} {}\n{}\n", word, version, checksum(body, version),
+                       body.size(), body);
 }
 
 Result<std::string_view> unframed(std::string_view text, std::string_view word,

@@ -1,4 +1,4 @@
-// tidy: no test: run as a process by tests/fault/serve_test.cc
+// tidy: no test: run as a process by tests/serve/serve_test.cc
 #include "cli/serve.h"
 
 #include <algorithm>
