@@ -7,7 +7,7 @@
 
 #include <gtest/gtest.h>
 
-#include "checkpoint/memory_store.h"
+#include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
 #include "support/seed.h"
 

@@ -7,11 +7,11 @@
 
 #include "base/clock.h"
 #include "base/mutex.h"
-#include "checkpoint/blob_store.h"
-#include "checkpoint/memory_store.h"
-#include "checkpoint/postgres_store.h"
-#include "checkpoint/redis_store.h"
-#include "checkpoint/sqlite_store.h"
+#include "checkpoint/blob/store.h"
+#include "checkpoint/memory/store.h"
+#include "checkpoint/postgres/store.h"
+#include "checkpoint/redis/store.h"
+#include "checkpoint/sqlite/store.h"
 
 namespace evenkeel::checkpoint {
 

@@ -17,7 +17,7 @@ struct OpenOptions {
 };
 
 // "memory:" or "memory:NAME" (one in this process for each name), "sqlite:FILE",
-// "postgresql://HOST/DATABASE", "redis://HOST", "azblob:" and what checkpoint/blob_account.h reads.
+// "postgresql://HOST/DATABASE", "redis://HOST", "azblob:" and what checkpoint/blob/account.h reads.
 // Blocks. The loop outlives the store. `invalid_argument` lists the kinds of stores there are.
 Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName& group,
                                           io::Loop& loop, const OpenOptions& options = {});

@@ -6,7 +6,7 @@
 //     checkpoint/<p>  fenced by epoch, and monotonic
 //     record/<key>    compare-and-set: what people ask of the group, and its journal. Few and small
 //
-// Contract, tested by checkpoint/store_contract.h for every store
+// Contract, tested by checkpoint/contract/store_contract.h for every store
 //   S1  A write of a member, an ownership or a record succeeds only on the very version it names
 //       ("" = there is none yet); else `conflict`.
 //       Every successful write makes a new version, also one that changes nothing else. Versions of

@@ -6,7 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "checkpoint/faulty_store.h"
-#include "checkpoint/memory_store.h"
+#include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
 #include "support/seed.h"
 

@@ -8,20 +8,20 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "cli/bench.h"
-#include "cli/bench_hub.h"
-#include "cli/bench_member.h"
-#include "cli/checkpoint_commands.h"
-#include "cli/client_commands.h"
-#include "cli/completion.h"
-#include "cli/demo.h"
-#include "cli/demo_producer.h"
-#include "cli/dev.h"
-#include "cli/duration.h"
+#include "base/spelling.h"
+#include "bench/bench.h"
+#include "bench/hub.h"
+#include "bench/member.h"
+#include "cli/commands/checkpoint_commands.h"
+#include "cli/commands/client_commands.h"
+#include "cli/commands/completion.h"
+#include "cli/commands/dev.h"
+#include "cli/commands/processor_commands.h"
+#include "cli/commands/serve.h"
 #include "cli/exit_code.h"
-#include "cli/processor_commands.h"
-#include "cli/serve.h"
-#include "cli/spelling.h"
+#include "cli/text/duration.h"
+#include "demo/demo.h"
+#include "demo/producer.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -273,9 +273,9 @@ void add_serve(CLI::App& app, Commands& commands) {
                       "The clock is right, however far ahead of the data: old events may go");
     command->callback([&commands] {
         const std::string& log = commands.serve_log;
-        if (log == "auto") commands.serve.log_format = LogFormat::automatic;
-        if (log == "text") commands.serve.log_format = LogFormat::text;
-        if (log == "json") commands.serve.log_format = LogFormat::json;
+        if (log == "auto") commands.serve.log_format = server::LogFormat::automatic;
+        if (log == "text") commands.serve.log_format = server::LogFormat::text;
+        if (log == "json") commands.serve.log_format = server::LogFormat::json;
         commands.exit = serve(commands.serve);
     });
 }

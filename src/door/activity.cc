@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "door/conditions.h"
+#include "door/amqp/conditions.h"
 
 namespace evenkeel::door {
 namespace {

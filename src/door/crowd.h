@@ -2,8 +2,8 @@
 // logged in, so that strangers who log in never, or slowly, do not keep others out.
 //
 //     adopt ──▶ stranger ──▶ logged in ──▶ left
-//        │         └─ displaced by another stranger, or its login_time_max is over (door/peer.h)
-//        └─ refused
+//        │         └─ displaced by another stranger, or its login_time_max is over
+//        (door/amqp/peer.h) └─ refused
 //
 // Invariants
 //   C1  There are never more than connections_max clients, nor more than unauthenticated_max

@@ -5,10 +5,10 @@
 #include <map>
 #include <memory>
 
-#include "door/access.h"
 #include "door/activity.h"
+#include "door/amqp/peer.h"
+#include "door/auth/access.h"
 #include "door/crowd.h"
-#include "door/peer.h"
 #include "io/socket.h"
 
 namespace evenkeel::door {

@@ -2,7 +2,7 @@
 //
 //   lock             names the process that has the hub open (I10, hub/folder_lock.h)
 //   catalogue        what there is (hub/catalogue.h), and catalogue.copy
-//   keys             who may do what (door/keys.h), and keys.copy
+//   keys             who may do what (door/auth/keys.h), and keys.copy
 //   clock            what time it was (hub/folder_clock.h)
 //   hubs/<incarnation>/<partition>/   segments of one partition (commitlog/segment.h)
 //

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "processor/core.h"
-#include "processor/pump_fixture.h"
+#include "processor/pump/pump_fixture.h"
 
 namespace evenkeel::processor {
 

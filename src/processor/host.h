@@ -6,7 +6,7 @@
 
 #include "base/ids.h"
 #include "base/task.h"
-#include "processor/lease.h"
+#include "processor/ownership/lease.h"
 
 namespace evenkeel::processor {
 

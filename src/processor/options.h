@@ -5,7 +5,7 @@
 
 #include "base/result.h"
 #include "checkpoint/store.h"
-#include "processor/coordinator.h"
+#include "processor/ownership/coordinator.h"
 #include "source/open.h"
 #include "source/outlet.h"
 #include <evenkeel/processor.h>

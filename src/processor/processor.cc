@@ -10,8 +10,8 @@
 #include "io/system/stop_signals.h"
 #include "io/system/worker_pool.h"
 #include "processor/core.h"
-#include "processor/group_home.h"
 #include "processor/options.h"
+#include "processor/ownership/group_home.h"
 #include "source/open.h"
 #include <evenkeel/processor.h>
 

@@ -21,9 +21,9 @@
 
 #include "base/random.h"
 #include "checkpoint/faulty_store.h"
-#include "checkpoint/memory_store.h"
+#include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
-#include "processor/coordinator.h"
+#include "processor/ownership/coordinator.h"
 
 namespace evenkeel::sim {
 

@@ -7,7 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "processor/lease.h"
+#include "processor/ownership/lease.h"
 #include "sim/random_schedule.h"
 #include "sim/scenarios.h"
 #include "support/seed.h"

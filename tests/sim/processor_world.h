@@ -11,9 +11,9 @@
 
 #include "base/random.h"
 #include "checkpoint/faulty_store.h"
-#include "checkpoint/memory_store.h"
+#include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
-#include "processor/timing.h"
+#include "processor/ownership/timing.h"
 #include "sim/history_checker.h"
 #include "source/sim_source.h"
 #include <evenkeel/processor.h>

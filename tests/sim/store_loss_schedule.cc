@@ -10,7 +10,7 @@
 #include <fmt/core.h>
 
 #include "checkpoint/faulty_store.h"
-#include "checkpoint/memory_store.h"
+#include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
 #include "processor/core.h"
 #include "source/sim_source.h"

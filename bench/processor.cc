@@ -1,0 +1,214 @@
+#include <algorithm>
+#include <cinttypes>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+#include "bench/bench.h"
+#include "bench/group.h"
+#include "bench/hub.h"
+#include "bench/load.h"
+#include "bench/peer.h"
+#include "bench/run.h"
+#include "cli/temporary_folder.h"
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr std::uint32_t partitions = 16;
+constexpr std::size_t event_bytes = 100;
+constexpr std::size_t bare_write_bytes = std::size_t{128} << 10;
+constexpr double wire_bytes = 236;  // of one event, as `bench amqp` counts them
+
+class ProcessorBench {
+public:
+    ProcessorBench(const BenchProcessorOptions& options, std::string folder, Interrupt& interrupt,
+                   std::vector<BenchLine>& lines)
+        : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
+
+    Result<> run() {
+        const BenchGroupPlace place{folder_, interrupt_};
+        const int kills = options_.full ? 25 : 3;
+        if (wanted("noop_100b")) EK_TRY(noop());
+        if (wanted("end_to_end_20k")) EK_TRY(end_to_end());
+        if (wanted("failover_default")) EK_TRY(add(bench_failover(place, false, kills)));
+        if (wanted("failover_fast")) EK_TRY(add(bench_failover(place, true, kills)));
+        if (wanted("hand_over")) {
+            EK_TRY(add(bench_hand_overs(place, options_.full ? 200 : 24)));
+        }
+        if (wanted("balance_after_start")) EK_TRY(add(bench_start(place, 32, 4)));
+        return {};
+    }
+
+private:
+    bool wanted(std::string_view name) {
+        const bool wanted = name.find(options_.only) != std::string_view::npos;
+        if (wanted) fmt::print(stderr, "{} ...\n", name);
+        return wanted;
+    }
+    Result<> add(const Result<BenchLine>& line) {
+        if (!line.ok()) return line.error();
+        lines_.push_back(*line);
+        return {};
+    }
+    Duration round() const {
+        return std::chrono::duration_cast<Duration>(
+            std::chrono::duration<double>(options_.seconds));
+    }
+    Result<> stop_if_asked() {
+        if (!interrupt_.wait(Duration(0))) return {};
+        return Error{ErrorCode::cancelled, "interrupted"};
+    }
+    Result<> noop();
+    // The child's next line; an error if it ends, we are asked to, or the machine stands still.
+    Result<std::string> answer_of(Child& child);
+    Result<> end_to_end();
+
+    const BenchProcessorOptions options_;
+    const std::string folder_;
+    Interrupt& interrupt_;
+    std::vector<BenchLine>& lines_;
+};
+
+Result<Child> start_member(const BenchHub& hub, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"bench", "member-child", "--partitions",
+                                       std::to_string(partitions)};
+    arguments.insert(arguments.end(), more.begin(), more.end());
+    EK_TRY_ASSIGN(auto child, Child::start(arguments));
+    child.say(hub.connection_string());
+    return child;
+}
+
+Result<std::string> ProcessorBench::answer_of(Child& child) {
+    if (!interrupt_.wait_for_input(child.output(), std::chrono::minutes(3))) {
+        EK_TRY(stop_if_asked());
+        return Error{ErrorCode::timed_out, "the processor's process did not answer for 3 minutes"};
+    }
+    auto line = child.next_line();
+    if (!line) return Error{ErrorCode::unavailable, "the processor's process ended early"};
+    return std::move(*line);
+}
+
+// A processor in a process of its own reads what is there, from the first event to the last.
+Result<> ProcessorBench::noop() {
+    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "noop"));
+    EK_TRY_ASSIGN(const auto hub,
+                  BenchHub::start({.data = folder->path() + "/hub", .partitions = partitions}));
+    constexpr std::size_t sent_together = 1000;
+    const std::uint64_t events =
+        std::max<std::uint64_t>(1, options_.events / sent_together) * sent_together;
+    {
+        EK_TRY_ASSIGN(const auto producer, Producer::open(hub->connection_string()));
+        BatchLoad load(*producer, partitions, {event_bytes, events, sent_together});
+        EK_TRY(load.run(events, std::chrono::minutes(5)));
+    }
+    EK_TRY_ASSIGN(auto bare, BareSource::start(bare_write_bytes));
+    std::vector<double> ours;
+    std::vector<double> limit;
+    std::vector<double> cpu_ns;
+    std::vector<double> hub_ns;
+    std::vector<double> batch_events;
+    double peak_mib = 0;
+    for (int i = 0; i < options_.rounds; ++i) {
+        EK_TRY_ASSIGN(
+            auto child,
+            start_member(*hub, {"--mode", "count", "--events", std::to_string(events), "--store",
+                                fmt::format("sqlite:{}/{}.db", folder->path(), i)}));
+        EK_TRY(answer_of(child));
+        const double hub_before = hub->cpu_seconds();
+        child.say("go");
+        EK_TRY_ASSIGN(const std::string answer, answer_of(child));
+        hub_ns.push_back((hub->cpu_seconds() - hub_before) / static_cast<double>(events) * 1e9);
+        double seconds = 0;
+        double cpu = 0;
+        double peak = 0;
+        double batches = 0;
+        if (std::sscanf(answer.c_str(), "counted %lf %lf %lf %lf", &seconds, &cpu, &peak,
+                        &batches) != 4) {
+            return Error{ErrorCode::corrupt, "the processor answered wrongly: " + answer};
+        }
+        ours.push_back(static_cast<double>(events) / seconds);
+        cpu_ns.push_back(cpu / static_cast<double>(events) * 1e9);
+        batch_events.push_back(static_cast<double>(events) / batches);
+        peak_mib = std::max(peak_mib, peak);
+        EK_TRY_ASSIGN(const double bytes, bare.bytes_per_second(round()));
+        limit.push_back(bytes / wire_bytes);
+        EK_TRY(stop_if_asked());
+    }
+    BenchLine line{"noop_100b",   median(ours),
+                   median(limit), ">= 2.5 M/s, <= 400 ns of CPU an event",
+                   true,          {}};
+    line.met = line.events_per_second >= 2.5e6 && median(cpu_ns) <= 400;
+    line.more = {{"processor_cpu_ns_per_event", median(cpu_ns)},
+                 {"hub_cpu_ns_per_event", median(hub_ns)},
+                 {"peak_rss_mib", peak_mib},
+                 {"events_per_batch", median(batch_events)},
+                 {"backlog_events", static_cast<double>(events)},
+                 {"event_bytes", event_bytes},
+                 {"partitions", partitions},
+                 {"events_per_second_min", *std::min_element(ours.begin(), ours.end())},
+                 {"events_per_second_max", *std::max_element(ours.begin(), ours.end())}};
+    lines_.push_back(line);
+    return {};
+}
+
+// Every millisecond twenty events to the next partition: from the call of send to the call of the
+// handler in another process, with the sync between them.
+Result<> ProcessorBench::end_to_end() {
+    constexpr double rate = 20'000;
+    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "latency"));
+    EK_TRY_ASSIGN(const auto hub,
+                  BenchHub::start({.data = folder->path() + "/hub", .partitions = partitions}));
+    EK_TRY_ASSIGN(const auto producer, Producer::open(hub->connection_string()));
+    EK_TRY_ASSIGN(auto child, start_member(*hub, {"--mode", "latency", "--store",
+                                                  "sqlite:" + folder->path() + "/progress.db"}));
+    PacedLoad load(*producer, {.partitions = partitions,
+                               .events_per_second = rate,
+                               .batch_events = 20,
+                               .event_bytes = event_bytes});
+    load.start();
+    EK_TRY(answer_of(child));
+    interrupt_.wait(std::chrono::milliseconds(500));
+    const SystemClock clock;
+    const Instant start = clock.now();
+    child.say("begin");
+    interrupt_.wait(round() * options_.rounds);
+    child.say("end");
+    EK_TRY_ASSIGN(const std::string answer, answer_of(child));
+    const double seconds = seconds_of(clock.now() - start);
+    EK_TRY(load.stop());
+    EK_TRY(stop_if_asked());
+    std::uint64_t events = 0;
+    double p50 = 0;
+    double p99 = 0;
+    double max = 0;
+    if (std::sscanf(answer.c_str(), "latency %" SCNu64 " %lf %lf %lf", &events, &p50, &p99, &max) !=
+        4) {
+        return Error{ErrorCode::corrupt, "the processor answered wrongly: " + answer};
+    }
+    BenchLine result{"end_to_end_20k",
+                     static_cast<double>(events) / seconds,
+                     rate,
+                     "p99 <= 2.5 ms",
+                     p99 <= 2.5,
+                     {}};
+    result.more = {{"p50_ms", p50},
+                   {"p99_ms", p99},
+                   {"max_ms", max},
+                   {"event_bytes", event_bytes},
+                   {"partitions", partitions}};
+    lines_.push_back(result);
+    return {};
+}
+
+}  // namespace
+
+ExitCode bench_processor(const BenchProcessorOptions& options) {
+    return run_benchmark(
+        options.data, options.json,
+        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+            return ProcessorBench(options, folder, interrupt, lines).run();
+        });
+}
+
+}  // namespace evenkeel::cli

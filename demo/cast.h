@@ -1,0 +1,66 @@
+// The demo's processes: starts them, hears what they tell, hands it to the checker, and knows who
+// is ready, done or gone.
+//
+// Threads: the one that made it; the checker is called on a thread of the cast's own.
+#pragma once
+
+#include <atomic>
+#include <deque>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/child.h"
+#include "demo/checker.h"
+#include "io/system/loop.h"
+
+namespace evenkeel::cli {
+
+class DemoCast {
+public:
+    // Each process gets `connection` as its first line: it holds a key, which arguments would show
+    // to everybody on the machine.
+    DemoCast(DemoChecker& checker, std::string connection, std::string program = "/proc/self/exe");
+    // Kills whoever is still there.
+    ~DemoCast();
+    DemoCast(const DemoCast&) = delete;
+    DemoCast& operator=(const DemoCast&) = delete;
+
+    // Returns its place in the cast. The checker knows it as `process`.
+    Result<std::size_t> start(const std::vector<std::string>& arguments, std::uint32_t process);
+    bool is_ready(std::size_t member) const { return members_[member].ready; }
+    // Its stdout has ended.
+    bool is_gone(std::size_t member) const { return members_[member].gone; }
+    // Asks it to end; it may still tell what is under way.
+    void stop(std::size_t member);
+    pid_t id(std::size_t member) const { return members_[member].child.id(); }
+    // With SIGKILL: it has no time to say or store anything.
+    void kill(std::size_t member);
+    // The demo cannot go on.
+    void fail(const Error& error);
+    // Hears whoever is stopped to the end. All must be stopped or gone.
+    void finish();
+
+private:
+    struct Member {
+        Member(Child started, std::uint32_t known_as)
+            : process(known_as), child(std::move(started)), listener("hear") {}
+        const std::uint32_t process;
+        Child child;
+        std::atomic<bool> ready{false};
+        std::atomic<bool> gone{false};
+        std::atomic<bool> stopping{false};
+        io::system::WorkerThread listener;  // reads its lines
+    };
+
+    void listen(Member& member);
+
+    DemoChecker& checker_;
+    const std::string connection_;
+    const std::string program_;
+    io::system::WorkerThread judge_;  // the checker's
+    std::deque<Member> members_;
+};
+
+}  // namespace evenkeel::cli

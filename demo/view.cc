@@ -1,0 +1,170 @@
+#include "demo/view.h"
+
+#include <algorithm>
+#include <cstdio>
+
+#include <fmt/core.h>
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr Duration between_tables = std::chrono::seconds(1);
+// A shorter time says little about a rate.
+constexpr Duration worth_a_rate = std::chrono::milliseconds(300);
+constexpr Duration between_lines = std::chrono::seconds(5);
+constexpr int rows_beside_partitions = 8;
+// A line that the terminal wraps cannot be drawn over.
+constexpr int columns_min = 80;
+constexpr std::size_t column_width = 9;
+
+std::string rate(std::uint64_t now, std::uint64_t before, double seconds) {
+    return with_commas(static_cast<std::uint64_t>(static_cast<double>(now - before) / seconds));
+}
+
+std::int64_t whole_seconds(Duration duration) {
+    return std::chrono::duration_cast<std::chrono::seconds>(duration).count();
+}
+
+}  // namespace
+
+std::string processor_name(int processor) {
+    return std::string(1, static_cast<char>('a' + processor));
+}
+
+DemoView::DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start)
+    : traffic_(traffic),
+      duration_(duration),
+      start_(start),
+      as_table_(terminal_.is_terminal && terminal_.columns >= columns_min),
+      before_(traffic.partitions.size()),
+      shown_(start) {}
+
+void DemoView::Snapshot::add(const PartitionTraffic& traffic) {
+    // In this order, so that a lag is never negative.
+    read += traffic.read.value();
+    durable += traffic.durable.value();
+    sent += traffic.sent.value();
+    refused += traffic.refused.value();
+    checkpoint = traffic.checkpoint;
+    read_up_to = traffic.read_up_to;
+    owner = traffic.owner;
+    traffic.acknowledged_after.add_to(acknowledged_after);
+}
+
+void DemoView::say(Instant now, const std::string& text) {
+    const std::string line = fmt::format("{}  {}", minutes_text(whole_seconds(now - start_)), text);
+    if (!as_table_) {
+        fmt::print(stderr, "{}\n", line);
+        return;
+    }
+    // Over the table, which is drawn again below it.
+    if (lines_shown_ > 0) fmt::print(stderr, "\x1b[{}A", lines_shown_);
+    fmt::print(stderr, "{}\x1b[K\n\x1b[J", painted(terminal_, Paint::strong, line));
+    lines_shown_ = 0;
+}
+
+void DemoView::show(Instant now) {
+    if (now - shown_ >= (as_table_ ? between_tables : between_lines)) draw(now);
+}
+
+void DemoView::draw(Instant now) {
+    std::vector<Snapshot> partitions(traffic_.partitions.size());
+    Snapshot total;
+    for (std::size_t i = 0; i < partitions.size(); ++i) {
+        partitions[i].add(traffic_.partitions[i]);
+        total.add(traffic_.partitions[i]);
+    }
+    if (as_table_) {
+        show_table(partitions, total, now);
+    } else {
+        show_line(total, now);
+    }
+    std::fflush(stderr);
+    before_ = std::move(partitions);
+    total_before_ = total;
+    shown_ = now;
+}
+
+void DemoView::finish(Instant now, const std::string& text) {
+    // Over the "^C" that the terminal wrote.
+    if (terminal_.is_terminal) fmt::print(stderr, "\r");
+    if (now - shown_ >= worth_a_rate) draw(now);
+    fmt::print(stderr, "{}\n", text);
+}
+
+std::vector<std::string> DemoView::row(const std::string& name, const Snapshot& now,
+                                       const Snapshot& before, double seconds) const {
+    const auto quantile = [&](double part) {
+        return milliseconds_text(
+            Latencies::quantile(now.acknowledged_after, before.acknowledged_after, part));
+    };
+    const std::uint64_t lag = now.durable > now.read ? now.durable - now.read : 0;
+    const bool is_sum = name == "all";
+    const auto position = [&](std::int64_t sequence) {
+        return is_sum         ? std::string()
+               : sequence < 0 ? "-"
+                              : with_commas(static_cast<std::uint64_t>(sequence));
+    };
+    std::string owner = now.owner < 0 ? "-" : processor_name(now.owner);
+    if (is_sum) owner.clear();
+    return {name,
+            owner,
+            position(now.read_up_to),
+            position(now.checkpoint),
+            rate(now.sent, before.sent, seconds),
+            rate(now.read, before.read, seconds),
+            with_commas(lag),
+            quantile(0.99)};
+}
+
+void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time) {
+    const double seconds = std::chrono::duration<double>(time - shown_).count();
+    Table table(
+        {"PARTITION", "OWNER", "POSITION", "CHECKPOINT", "SENT/s", "DONE/s", "LAG", "ACK p99"},
+        column_width);
+    // Only the sum where there is no room for all.
+    if (static_cast<int>(now.size()) + rows_beside_partitions <= terminal_.rows) {
+        for (std::size_t i = 0; i < now.size(); ++i) {
+            table.add(row(std::to_string(i), now[i], before_[i], seconds));
+        }
+    }
+    table.add(row("all", total, total_before_, seconds));
+    auto lines = table.lines(terminal_);
+    lines.insert(lines.begin(), "");
+    lines.back() = painted(terminal_, Paint::strong, lines.back());
+    lines.push_back(footer(total, time));
+    // Up to where the table before began; each line ends by clearing what was behind it.
+    if (lines_shown_ > 0) fmt::print(stderr, "\x1b[{}A", lines_shown_);
+    for (const auto& line : lines) fmt::print(stderr, "{}\x1b[K\n", line);
+    lines_shown_ = lines.size();
+}
+
+std::string DemoView::footer(const Snapshot& total, Instant time) const {
+    const Duration ran = time - start_;
+    std::string text = "  " + minutes_text(whole_seconds(ran + std::chrono::milliseconds(500)));
+    if (duration_) {
+        const double part = std::chrono::duration<double>(ran).count() /
+                            std::chrono::duration<double>(*duration_).count();
+        text += fmt::format(" of {}  {}", minutes_text(whole_seconds(*duration_)),
+                            bar(terminal_, part, 24));
+    }
+    if (total.refused > 0) {
+        text += "  " + painted(terminal_, Paint::bad, with_commas(total.refused) + " refused");
+    }
+    return text + painted(terminal_, Paint::quiet, "  Ctrl-C stops");
+}
+
+void DemoView::show_line(const Snapshot& total, Instant time) {
+    const double seconds = std::chrono::duration<double>(time - shown_).count();
+    const auto cells = row("all", total, total_before_, seconds);
+    std::string text = fmt::format("{}  sent {}/s  done {}/s  lag {}  ack p99 {}  owners ",
+                                   minutes_text(whole_seconds(time - start_)), cells[4], cells[5],
+                                   cells[6], cells[7]);
+    for (const auto& partition : traffic_.partitions) {
+        text += partition.owner < 0 ? "-" : processor_name(partition.owner);
+    }
+    if (total.refused > 0) text += fmt::format("  refused {}", with_commas(total.refused));
+    fmt::print(stderr, "{}\n", text);
+}
+
+}  // namespace evenkeel::cli

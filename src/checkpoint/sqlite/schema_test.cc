@@ -1,0 +1,67 @@
+#include "checkpoint/sqlite/schema.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "checkpoint/sqlite/table.h"
+#include "support/temporary_directory.h"
+
+namespace evenkeel::checkpoint {
+namespace {
+
+using namespace std::chrono_literals;
+
+struct SqliteSchema : testing::Test {
+    std::unique_ptr<Database> open() {
+        auto database = Database::open(directory.path() + "/a.db", clock, clock.now() + 60s);
+        EXPECT_TRUE(database) << to_string(database.error());
+        return std::move(*database);
+    }
+
+    const SystemClock clock{};
+    const test::TemporaryDirectory directory;
+    const GroupName group{"localhost", "homes", "$Default"};
+};
+
+TEST_F(SqliteSchema, of_a_newer_program_is_refused) {
+    const auto database = open();
+    ASSERT_TRUE(bring_schema(*database));
+    ASSERT_TRUE(database->execute("UPDATE evenkeel_schema SET version = 99"));
+
+    const auto brought = bring_schema(*database);
+
+    ASSERT_FALSE(brought);
+    EXPECT_EQ(brought.error().code, ErrorCode::unsupported);
+    EXPECT_NE(brought.error().detail.find("its schema is 99, this program knows 2"),
+              std::string::npos)
+        << brought.error().detail;
+}
+
+TEST_F(SqliteSchema, of_an_older_program_is_brought_up_to_date_and_keeps_its_checkpoints) {
+    {
+        const auto database = open();
+        auto table = SqliteTable::open(*database, group);
+        ASSERT_TRUE(table);
+        ASSERT_TRUE(table->write_checkpoint({.partition = {3}, .sequence = {7}, .epoch = {2}}, {}));
+    }
+    ASSERT_TRUE(open()->execute(
+        "DROP TABLE evenkeel_record; ALTER TABLE evenkeel_checkpoint DROP COLUMN enqueued_ms;"
+        " UPDATE evenkeel_schema SET version = 1;"));
+
+    const auto database = open();
+    auto table = SqliteTable::open(*database, group);
+
+    ASSERT_TRUE(table) << to_string(table.error());
+    const auto checkpoints = table->checkpoints();
+    ASSERT_EQ(checkpoints->size(), 1u);
+    EXPECT_EQ(checkpoints->at(0).sequence, SequenceNumber{7});
+    EXPECT_EQ(checkpoints->at(0).enqueued_ms, 0) << "not known";
+    EXPECT_TRUE(table->write_record({"request/pause", "all"}));
+    ASSERT_TRUE(table->write_checkpoint(
+        {.partition = {3}, .sequence = {8}, .epoch = {2}, .enqueued_ms = 55}, {}));
+    EXPECT_EQ(table->checkpoints()->at(0).enqueued_ms, 55);
+}
+
+}  // namespace
+}  // namespace evenkeel::checkpoint

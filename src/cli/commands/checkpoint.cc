@@ -1,0 +1,215 @@
+#include "cli/commands/checkpoint.h"
+
+#include <algorithm>
+#include <chrono>
+#include <memory>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "cli/commands/checkpoint_moves.h"
+#include "cli/commands/read.h"
+#include "processor/ownership/group_home.h"
+#include <evenkeel/consumer.h>
+
+namespace evenkeel::cli {
+namespace {
+
+using checkpoint::Checkpoint;
+
+boost::json::object to_json(const Checkpoint& checkpoint) {
+    return {{"partition", checkpoint.partition.value},
+            {"sequence", checkpoint.sequence.value},
+            {"offset", checkpoint.offset},
+            {"epoch", checkpoint.epoch.value},
+            {"attempts", checkpoint.attempts},
+            {"hub_created_ms", checkpoint.hub_created_ms},
+            {"enqueued_ms", checkpoint.enqueued_ms},
+            {"written_ms", checkpoint.written_ms}};
+}
+
+std::string owner_of(const CheckpointRow& row) {
+    if (!row.ownership || row.ownership->owner.empty()) return "-";
+    return row.ownership->owner + (row.is_owned ? "" : " (gone)");
+}
+
+// The last event before `position`, asked of the hub.
+Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
+                           std::uint32_t partition, const ReadStart& start) {
+    Checkpoint found{.partition = {partition}};
+    EK_TRY_ASSIGN(const auto info, client.properties(partition));
+    const Position position = position_in(start, info);
+    found.sequence = {info.last_enqueued_sequence_number};
+    if (info.is_empty || position.kind == Position::Kind::latest) return found;
+    EK_TRY_ASSIGN(auto reader, open_reader(client, options.group, partition, position, {}));
+    EK_TRY_ASSIGN(const auto batch, reader->read(1, std::chrono::seconds(2)));
+    for (const Event& event : batch) {
+        found.sequence = {event.sequence_number - 1};
+        break;
+    }
+    return found;
+}
+
+}  // namespace
+
+ExitCode checkpoint_ls(const CheckpointOptions& options) {
+    const auto opened = open_group(options, false);
+    if (!opened.ok()) return fail("cannot list checkpoints", opened.error());
+    boost::json::array listed;
+    if (!is_json(options)) {
+        fmt::print("{:<10} {:>14} {:>14} {:>6} {:>8}  {:<24}  {}\n", "PARTITION", "SEQUENCE",
+                   "OFFSET", "EPOCH", "ATTEMPTS", "WRITTEN", "OWNER");
+    }
+    for (const auto& [partition, row] : opened->rows) {
+        if (!is_wanted(options, partition)) continue;
+        const Checkpoint entry = row.checkpoint.value_or(Checkpoint{.partition = {partition}});
+        if (is_json(options)) {
+            auto object = to_json(entry);
+            object["owner"] = row.ownership ? row.ownership->owner : "";
+            object["owner_epoch"] = row.ownership ? row.ownership->epoch.value : 0;
+            object["is_owned"] = row.is_owned;
+            listed.push_back(std::move(object));
+            continue;
+        }
+        fmt::print("{:<10} {:>14} {:>14} {:>6} {:>8}  {:<24}  {}\n", partition,
+                   entry.sequence.value < 0 ? "-" : std::to_string(entry.sequence.value),
+                   entry.offset.empty() ? "-" : entry.offset, entry.epoch.value, entry.attempts,
+                   row.checkpoint ? to_string(WallTime{entry.written_ms}) : "-", owner_of(row));
+    }
+    if (is_json(options)) fmt::print("{}\n", boost::json::serialize(listed));
+    return ExitCode::done;
+}
+
+ExitCode checkpoint_set(const CheckpointOptions& options) {
+    const auto start = parse_start(options.to, SystemClock().wall());
+    if (!start) {
+        return wrong_usage(fmt::format("'{}' is no position", options.to),
+                           "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z, -15m or -10");
+    }
+    // Only partitions that are named are set in a group that is not there yet.
+    auto opened = open_group(options, !options.partitions.empty());
+    if (!opened.ok()) return fail("cannot set checkpoints", opened.error());
+    // These two need no hub to tell which event they are.
+    const Position& position = start->position;
+    const bool is_known = !start->last_events && (position.kind == Position::Kind::earliest ||
+                                                  position.kind == Position::Kind::sequence_number);
+    std::unique_ptr<Client> client;
+    if (!is_known) {
+        const auto remote = remote_of(options.remote);
+        if (!remote.ok()) return fail("cannot reach the hub", remote.error());
+        auto connected = Client::open(
+            client_options(*remote, options.event_hub, "evenkeel checkpoint", Patience::none));
+        if (!connected.ok()) return fail_remote("cannot ask the hub", connected.error(), *remote);
+        client = std::move(*connected);
+    }
+    for (const std::uint32_t partition : options.partitions) opened->rows[partition];
+    if (opened->rows.empty()) {
+        return fail("cannot set checkpoints",
+                    {ErrorCode::not_found, "the group has no checkpoints yet"},
+                    "name the partitions with --partition");
+    }
+    std::vector<CheckpointMove> moves;
+    for (const auto& [partition, row] : opened->rows) {
+        if (!is_wanted(options, partition)) continue;
+        Checkpoint wanted{.partition = {partition}};
+        if (position.kind == Position::Kind::sequence_number) {
+            wanted.sequence = {std::max<std::int64_t>(position.value - 1, -1)};
+        } else if (!is_known) {
+            const auto found = resolve(*client, options, partition, *start);
+            if (!found.ok()) return fail(fmt::format("partition {}", partition), found.error());
+            wanted = *found;
+        }
+        if (row.checkpoint) wanted.hub_created_ms = row.checkpoint->hub_created_ms;
+        moves.push_back({wanted, &row});
+    }
+    return apply(*opened, moves, options);
+}
+
+ExitCode checkpoint_rewind(const CheckpointOptions& options) {
+    if (options.by < 1) return wrong_usage("rewind goes back by at least 1 event", "use --by N");
+    auto opened = open_group(options, false);
+    if (!opened.ok()) return fail("cannot rewind", opened.error());
+    std::vector<CheckpointMove> moves;
+    for (const auto& [partition, row] : opened->rows) {
+        if (!is_wanted(options, partition) || !row.checkpoint) continue;
+        Checkpoint wanted = *row.checkpoint;
+        wanted.sequence = {std::max<std::int64_t>(wanted.sequence.value - options.by, -1)};
+        wanted.offset.clear();  // it was of another event
+        wanted.enqueued_ms = 0;
+        wanted.attempts = 0;
+        moves.push_back({wanted, &row});
+    }
+    return apply(*opened, moves, options);
+}
+
+ExitCode checkpoint_export(const CheckpointOptions& options) {
+    const auto opened = open_group(options, false);
+    if (!opened.ok()) return fail("cannot export", opened.error());
+    for (const auto& [partition, row] : opened->rows) {
+        if (!row.checkpoint || !is_wanted(options, partition)) continue;
+        fmt::print("{}\n", boost::json::serialize(to_json(*row.checkpoint)));
+    }
+    return ExitCode::done;
+}
+
+ExitCode checkpoint_copy(const CheckpointOptions& options) {
+    if (options.to_store.empty() && options.to_group.empty()) {
+        return wrong_usage("copy needs a place to copy to", "use --to STORE, --to-group GROUP");
+    }
+    auto from = open_group(options, false);
+    if (!from.ok()) return fail("cannot copy", from.error());
+    auto group = group_of(options);
+    if (!group.ok()) return fail("cannot copy", group.error());
+    if (!options.to_group.empty()) group->group = options.to_group;
+    std::vector<Checkpoint> wanted;
+    for (const auto& [partition, row] : from->rows) {
+        if (!row.checkpoint || !is_wanted(options, partition)) continue;
+        wanted.push_back(*row.checkpoint);
+        wanted.back().epoch = {};  // the other group's epochs are its own
+    }
+    auto to = open_group(options.to_store.empty() ? options.store : options.to_store, *group,
+                         {.may_create = !options.is_dry_run && !wanted.empty()});
+    if (!to.ok()) return fail("cannot copy", to.error());
+    std::vector<CheckpointMove> moves;
+    moves.reserve(wanted.size());
+    for (const Checkpoint& entry : wanted) {
+        moves.push_back({entry, &to->rows[entry.partition.value]});
+    }
+    return apply(*to, moves, options);
+}
+
+ExitCode checkpoint_adopt(const CheckpointOptions& options) {
+    const auto changed = [&]() -> Result<bool> {
+        EK_TRY(check_file_of_store(options.store));
+        checkpoint::GroupName group{options.hub_namespace, options.event_hub, options.group};
+        if (group.hub_namespace.empty()) {
+            EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
+            group.hub_namespace = remote.target.endpoint.host;
+        }
+        EK_TRY_ASSIGN(const auto opened, open_group(options.store, group, {.may_create = false}));
+        if (!opened.store) return false;
+        for (const auto& [partition, row] : opened.rows) {
+            if (!row.is_owned) continue;
+            return Error{ErrorCode::conflict,
+                         fmt::format("partition {} is owned by '{}', which is alive; stop the "
+                                     "processors of the group first",
+                                     partition, row.ownership->owner)};
+        }
+        using Records = std::vector<checkpoint::Record>;
+        EK_TRY_ASSIGN(auto records, opened.store->ask<Records>([](auto& store, auto done) {
+            store.list_records(processor::home_hub_key, std::move(done));
+        }));
+        if (records.empty()) return false;
+        records[0].value.clear();
+        EK_TRY(opened.store->ask<std::string>([record = records[0]](auto& store, auto done) {
+            store.write_record(record, std::move(done));
+        }));
+        return true;
+    }();
+    if (!changed.ok()) return fail("the entries stay as they are", changed.error());
+    fmt::print("{}\n", *changed ? "the next hub that a processor of the group reads takes them"
+                                : "the entries belong to no hub");
+    return ExitCode::done;
+}
+
+}  // namespace evenkeel::cli

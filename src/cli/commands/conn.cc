@@ -1,0 +1,116 @@
+#include "cli/commands/conn.h"
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "cli/remote/admin_client.h"
+#include "cli/remote/dialer.h"
+
+namespace evenkeel::cli {
+namespace {
+
+// The named rule of the event hub, else of the whole namespace.
+Result<KeyInfo> find_key(const Remote& remote, const std::string& event_hub,
+                         const std::string& name) {
+    AdminClient admin(remote);
+    if (!event_hub.empty()) {
+        auto key = admin.key(event_hub, name);
+        if (key.ok() || key.error().code != ErrorCode::not_found) return key;
+    }
+    return admin.key("", name);
+}
+
+ExitCode test_it(const ConnCommand& options, const std::string& connection,
+                 const std::string& event_hub) {
+    RemoteOptions again = options.remote;
+    again.connection = connection;
+    const auto remote = remote_of(again);
+    if (!remote.ok()) return fail("the connection string is no good", remote.error());
+    const std::string where = io::to_string(remote->target.endpoint);
+    if (event_hub.empty()) {
+        const auto reached = Dialer("").reach(remote->target.endpoint, remote->timeout);
+        if (!reached.ok()) return fail_remote("the hub is out of reach", reached.error(), *remote);
+        fmt::print(stderr, "{} takes connections; name an event hub to try the key too\n", where);
+        return ExitCode::done;
+    }
+    const auto contact = first_contact(*remote, event_hub);
+    if (!contact.ok()) {
+        return fail_remote(fmt::format("event hub '{}' cannot be used so", event_hub),
+                           contact.error(), *remote);
+    }
+    fmt::print(stderr, "it works: event hub '{}' at {} has {} partitions\n", contact->name, where,
+               contact->partitions);
+    return ExitCode::done;
+}
+
+}  // namespace
+
+std::string connection_text(const Remote& remote, const Credentials& credentials,
+                            const std::string& event_hub, Way way) {
+    const client::Target& target = remote.target;
+    const bool websocket = way == Way::websocket;
+    // What comes by WebSocket is at the HTTP port.
+    const io::Endpoint endpoint =
+        websocket && !target.websocket ? remote.admin.endpoint : target.endpoint;
+    const bool tls = websocket && !target.websocket ? remote.admin.tls : target.tls;
+    const std::uint16_t usual = websocket ? (tls ? 443 : 80) : (tls ? 5671 : 5672);
+    const std::string host =
+        endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
+    std::string text = endpoint.port == usual
+                           ? fmt::format("Endpoint=sb://{};", host)
+                           : fmt::format("Endpoint=sb://{}:{};", host, endpoint.port);
+    if (!credentials.token.empty()) {
+        text += "SharedAccessSignature=" + credentials.token.reveal() + ";";
+    } else if (!credentials.key_name.empty()) {
+        text += fmt::format("SharedAccessKeyName={};SharedAccessKey={};", credentials.key_name,
+                            credentials.key.reveal());
+    }
+    if (!event_hub.empty()) text += "EntityPath=" + event_hub + ";";
+    if (websocket) text += "TransportType=AmqpWebSockets;";
+    if (!tls) text += "UseDevelopmentEmulator=true;";
+    return text;
+}
+
+std::string shell_quoted(std::string_view text) {
+    std::string quoted = "'";
+    for (const char c : text) quoted += c == '\'' ? std::string("'\\''") : std::string(1, c);
+    return quoted + "'";
+}
+
+ExitCode conn(const ConnCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("conn", remote.error());
+    const std::string event_hub =
+        options.event_hub.empty() ? remote->target.event_hub : options.event_hub;
+    Credentials credentials{remote->target.key_name, remote->target.key, remote->target.token};
+    if (!options.key.empty()) {
+        const auto key = find_key(*remote, event_hub, options.key);
+        if (!key.ok()) {
+            return fail_admin(
+                fmt::format("key '{}' cannot be had", options.key), key.error(), *remote,
+                key.error().code == ErrorCode::not_found ? "'evenkeel key ls' shows what there is"
+                                                         : "");
+        }
+        credentials = {key->name, key->primary, {}};
+    }
+    const Way way = options.way == "ws" ? Way::websocket : Way::amqp;
+    const std::string text = connection_text(*remote, credentials, event_hub, way);
+    if (options.output == Output::json) {
+        boost::json::object object{{"connection_string", text},
+                                   {"event_hub", nullptr},
+                                   {"key_name", credentials.key_name},
+                                   {"admin_url", http::to_string(remote->admin)}};
+        if (!event_hub.empty()) object["event_hub"] = event_hub;
+        fmt::print("{}", indented(object));
+    } else if (options.as_environment) {
+        fmt::print("export EVENKEEL_HUB={}\n", shell_quoted(text));
+        fmt::print("export EVENTHUB_CONNECTION_STRING={}\n", shell_quoted(text));
+        fmt::print("export EVENKEEL_URL={}\n", shell_quoted(http::to_string(remote->admin)));
+    } else {
+        fmt::print("{}\n", text);
+    }
+    std::fflush(stdout);
+    return options.test ? test_it(options, text, event_hub) : ExitCode::done;
+}
+
+}  // namespace evenkeel::cli

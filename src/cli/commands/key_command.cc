@@ -1,0 +1,147 @@
+#include "cli/commands/key_command.h"
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "cli/commands/conn.h"
+#include "cli/remote/admin_client.h"
+
+namespace evenkeel::cli {
+namespace {
+
+namespace json = boost::json;
+
+std::string joined(const std::vector<std::string>& texts) {
+    std::string all;
+    for (const auto& text : texts) all += (all.empty() ? "" : ", ") + text;
+    return all;
+}
+
+json::object key_json(const KeyInfo& key) {
+    json::array rights;
+    for (const auto& right : key.rights) rights.emplace_back(right);
+    json::object object{{"name", key.name},
+                        {"event_hub", nullptr},
+                        {"rights", std::move(rights)},
+                        {"fixed", key.is_fixed}};
+    if (!key.event_hub.empty()) object["event_hub"] = key.event_hub;
+    return object;
+}
+
+std::string name_of(const KeyCommand& options) {
+    return options.event_hub.empty()
+               ? fmt::format("key '{}'", options.name)
+               : fmt::format("key '{}' of event hub '{}'", options.name, options.event_hub);
+}
+
+// A key with its secrets, and what to give to programs.
+void print_secrets(const KeyCommand& options, const Remote& remote, const KeyInfo& key) {
+    const auto connection = [&](const Secret& secret) {
+        return connection_text(remote, {key.name, secret, {}}, key.event_hub);
+    };
+    if (options.output == Output::json) {
+        json::object object = key_json(key);
+        object["primary_key"] = key.primary.reveal();
+        object["secondary_key"] = key.secondary.reveal();
+        object["primary_connection_string"] = connection(key.primary);
+        object["secondary_connection_string"] = connection(key.secondary);
+        fmt::print("{}", indented(object));
+        return;
+    }
+    Listing listing({{"FIELD"}, {"VALUE"}});
+    listing.add({std::string("name"), key.name});
+    listing.add({std::string("event hub"), key.event_hub.empty() ? "(all)" : key.event_hub});
+    listing.add({std::string("rights"), joined(key.rights)});
+    listing.add({std::string("primary key"), key.primary.reveal()});
+    listing.add({std::string("secondary key"), key.secondary.reveal()});
+    listing.add({std::string("connection string"), connection(key.primary)});
+    fmt::print("{}", listing.text(terminal_of(stdout)));
+}
+
+ExitCode fail_key(const std::string& what, const Error& error, const Remote& remote) {
+    return fail_admin(
+        what, error, remote,
+        error.code == ErrorCode::not_found ? "'evenkeel key ls' shows what there is" : "");
+}
+
+}  // namespace
+
+ExitCode key_ls(const KeyCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("key ls", remote.error());
+    const auto keys = AdminClient(*remote).keys(options.event_hub);
+    if (!keys.ok()) {
+        return fail_admin("the keys cannot be listed", keys.error(), *remote,
+                          keys.error().code == ErrorCode::not_allowed
+                              ? "only a key with Manage may see them; --event-hub NAME lists those "
+                                "of one event hub"
+                              : "");
+    }
+    Listing listing({{"KEY"}, {"EVENT HUB"}, {"RIGHTS"}, {"FROM"}});
+    json::array array;
+    for (const auto& key : *keys) {
+        listing.add({key.name, key.event_hub.empty() ? Cell("(all)", "") : Cell(key.event_hub),
+                     joined(key.rights), std::string(key.is_fixed ? "configuration" : "here")});
+        array.push_back(key_json(key));
+        if (options.output == Output::name) fmt::print("{}\n", printable(key.name));
+    }
+    if (options.output == Output::json) fmt::print("{}", indented(array));
+    if (options.output == Output::table) fmt::print("{}", listing.text(terminal_of(stdout)));
+    return ExitCode::done;
+}
+
+ExitCode key_show(const KeyCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("key show", remote.error());
+    const auto key = AdminClient(*remote).key(options.event_hub, options.name);
+    if (!key.ok()) return fail_key(name_of(options) + " cannot be shown", key.error(), *remote);
+    print_secrets(options, *remote, *key);
+    return ExitCode::done;
+}
+
+ExitCode key_create(const KeyCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("key create", remote.error());
+    const auto key =
+        AdminClient(*remote).create_key(options.event_hub, options.name, options.rights);
+    if (!key.ok()) {
+        const bool was_there = key.error().code == ErrorCode::already_exists;
+        return fail_admin(
+            name_of(options) + " was not created", key.error(), *remote,
+            was_there ? "'evenkeel key show' shows it, 'key rotate' replaces a key" : "");
+    }
+    fmt::print(stderr, "created {}\n", name_of(options));
+    print_secrets(options, *remote, *key);
+    return ExitCode::done;
+}
+
+ExitCode key_rotate(const KeyCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("key rotate", remote.error());
+    const auto key =
+        AdminClient(*remote).rotate_key(options.event_hub, options.name, options.which);
+    if (!key.ok()) return fail_key(name_of(options) + " was not rotated", key.error(), *remote);
+    fmt::print(stderr, "the {} key of {} is new; clients that use the old one are cut off\n",
+               options.which, name_of(options));
+    print_secrets(options, *remote, *key);
+    return ExitCode::done;
+}
+
+ExitCode key_rm(const KeyCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("key rm", remote.error());
+    AdminClient admin(*remote);
+    const std::string what = name_of(options) + " was not removed";
+    const auto key = admin.key(options.event_hub, options.name);
+    if (!key.ok()) return fail_key(what, key.error(), *remote);
+    const auto end = ask_first(
+        options.danger, fmt::format("This removes {} for good and cuts off the clients that use it",
+                                    name_of(options)));
+    if (end) return *end;
+    const auto removed = admin.remove_key(options.event_hub, options.name);
+    if (!removed.ok()) return fail_key(what, removed.error(), *remote);
+    fmt::print(stderr, "removed {}\n", name_of(options));
+    return ExitCode::done;
+}
+
+}  // namespace evenkeel::cli

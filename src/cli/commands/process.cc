@@ -1,0 +1,412 @@
+#include "cli/commands/process.h"
+
+#include <algorithm>
+#include <atomic>
+#include <charconv>
+#include <cstdio>
+#include <optional>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/mutex.h"
+#include "base/result.h"
+#include "cli/child.h"
+#include "cli/commands/command_child.h"
+#include "cli/commands/read.h"
+#include "cli/interrupt.h"
+#include "cli/text/event_table.h"
+#include "cli/text/event_view.h"
+#include "demo/runs.h"
+#include <evenkeel/processor.h>
+
+namespace evenkeel::cli {
+namespace {
+
+// Between SIGTERM and SIGKILL for a command that did not end in time; and how much longer than that
+// the partition waits for it, so that it has ended before the next owner begins.
+constexpr Duration terminate_time = std::chrono::seconds(3);
+constexpr Duration terminate_margin = std::chrono::seconds(2);
+
+// What all partitions share: standard output, and how many events there are still to handle.
+class Output {
+public:
+    explicit Output(const ProcessOptions& options) : options_(options) {}
+
+    // How many of `events` may be handled; fewer than all near the end of --count.
+    std::size_t take(std::size_t events) {
+        if (options_.count == 0) return events;
+        const Lock lock(mutex_);
+        const auto left = static_cast<std::size_t>(options_.count - taken_);
+        const std::size_t taken = std::min(events, left);
+        taken_ += taken;
+        return taken;
+    }
+    void handled(std::size_t events) { handled_ += events; }
+    void give_back(std::size_t events) {
+        const Lock lock(mutex_);
+        taken_ -= events;
+    }
+    std::uint64_t handled() const { return handled_; }
+    bool is_done() const { return options_.count > 0 && handled_ >= options_.count; }
+
+    Result<> print(std::uint32_t partition, Events events) {
+        std::string text;
+        for (const Event& event : events) {
+            if (options_.json) {
+                text += as_json({options_.event_hub, partition}, event) + "\n";
+            } else if (!options_.format.empty()) {
+                text += formatted(options_.format, {options_.event_hub, partition}, event);
+            } else {
+                text += std::string(event.text()) + "\n";
+            }
+        }
+        return write(text);
+    }
+    Result<> write(const std::string& text) {
+        const Lock lock(mutex_);
+        if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
+            std::fflush(stdout) != 0) {
+            return Error{ErrorCode::handler_failed, "standard output does not take the events"};
+        }
+        return {};
+    }
+
+private:
+    const ProcessOptions& options_;
+    Mutex mutex_;
+    std::uint64_t taken_ EK_GUARDED_BY(mutex_) = 0;
+    std::atomic<std::uint64_t> handled_{0};
+};
+
+class Handler final : public PartitionHandler {
+public:
+    Handler(const ProcessOptions& options, Output& output) : options_(options), output_(output) {}
+
+    Result<> on_events(Partition& partition, Events events) override {
+        const std::size_t taken = output_.take(events.size());
+        if (taken == 0) return wait_for_the_end(partition);
+        acknowledged_ = 0;
+        auto result = handle(partition, events.first(taken));
+        if (!result.ok()) {
+            output_.handled(acknowledged_);
+            output_.give_back(taken - acknowledged_);
+            return result;
+        }
+        output_.handled(taken);
+        partition.checkpoint(events[taken - 1]);
+        if (taken < events.size()) return wait_for_the_end(partition);
+        return {};
+    }
+
+    // One that answers by lines waits for the next event, and ends with its input.
+    void on_closed(Partition& partition, Closed) override {
+        if (child_) static_cast<void>(child_->finish([&] { return wish_for(partition); }));
+    }
+
+private:
+    // --count is used up. Nothing was done with these events, and nothing says so: only what
+    // checkpoint() was called for is stored.
+    static Result<> wait_for_the_end(Partition& partition) {
+        partition.pause();
+        return {};
+    }
+
+    Result<> handle(Partition& partition, Events events) {
+        if (!options_.command.empty()) return execute(partition, events);
+        if (!options_.into.empty()) {
+            return insert_events(partition.sink(), options_.into, options_.event_hub,
+                                 partition.id(), events);
+        }
+        if (options_.quiet) return {};
+        return output_.print(partition.id(), events);
+    }
+
+    Result<> execute(Partition& partition, Events events) {
+        const CommandChild::GetWish wish = [&] { return wish_for(partition); };
+        if (!child_) {
+            EK_TRY_ASSIGN(child_, CommandChild::start({.command = options_.command,
+                                                       .answers = options_.ack_lines,
+                                                       .pass_env = options_.pass_env}));
+        }
+        Result<> result;
+        if (options_.ack_lines) {
+            result = ask_for_each(partition, events, wish);
+        } else {
+            for (const Event& event : events) {
+                result = child_->write(line_of(partition, event), wish);
+                if (!result.ok()) break;
+            }
+            // What it says in the end counts: it need not have read all.
+            const auto finished = child_->finish(wish);
+            if (result.ok() || result.error().code == ErrorCode::handler_failed) result = finished;
+        }
+        if (!options_.ack_lines || !result.ok()) child_.reset();
+        return result;
+    }
+
+    Result<> ask_for_each(Partition& partition, Events events, const CommandChild::GetWish& wish) {
+        for (const Event& event : events) {
+            // The next owner takes what it was not given.
+            if (partition.closing()) return Error{ErrorCode::cancelled, "the partition moves"};
+            EK_TRY(child_->write(line_of(partition, event), wish));
+            EK_TRY_ASSIGN(const std::string line, child_->read_line(wish));
+            if (line.starts_with("error")) {
+                return Error{
+                    ErrorCode::handler_failed,
+                    fmt::format("event {}: the command says: {}", event.sequence_number, line)};
+            }
+            partition.checkpoint(event);  // done, whatever becomes of the next one
+            ++acknowledged_;
+        }
+        return {};
+    }
+
+    std::string line_of(const Partition& partition, const Event& event) const {
+        return as_json({options_.event_hub, partition.id()}, event) + "\n";
+    }
+
+    // In peace the command has its time; when the partition is lost it ends at once, because its
+    // next owner may have begun.
+    CommandChild::Wish wish_for(const Partition& partition) {
+        using enum CommandChild::Wish;
+        const auto closing = partition.closing();
+        if (!closing) return go_on;
+        const Instant now = SystemClock().now();
+        if (!closing_since_ || closing_as_ != closing) closing_since_ = now;
+        closing_as_ = closing;
+        const Duration time = *closing == Closed::lost ? Duration(0) : options_.drain_max;
+        if (now < *closing_since_ + time) return finish;
+        if (!was_told_) {
+            fmt::print(stderr, "evenkeel process: partition {}: {}; the command is ended\n",
+                       partition.id(),
+                       *closing == Closed::lost ? "lost" : "the command did not end in time");
+        }
+        was_told_ = true;
+        return now < *closing_since_ + time + terminate_time ? terminate : kill;
+    }
+
+    const ProcessOptions& options_;
+    Output& output_;
+    std::unique_ptr<CommandChild> child_;
+    std::size_t acknowledged_ = 0;  // events of this batch that the command said are done
+    std::optional<Closed> closing_as_;
+    std::optional<Instant> closing_since_;
+    bool was_told_ = false;
+};
+
+// Tells the demo what was handled, and does nothing else with it.
+class DemoHandler final : public PartitionHandler {
+public:
+    explicit DemoHandler(const ProcessOptions& options) : options_(options) {}
+
+    Result<> on_opened(Partition& partition) override {
+        runs_.emplace(*options_.demo_run, options_.demo_producers, partition.id(),
+                      partition.epoch());
+        return {};
+    }
+    Result<> on_events(Partition& partition, Events events) override {
+        const std::int64_t now_ms = SystemClock().wall().milliseconds;
+        for (const Event& event : events) runs_->take(event, now_ms);
+        runs_->tell_all();
+        if (!events.empty()) partition.checkpoint(events.back());
+        return {};
+    }
+
+private:
+    const ProcessOptions& options_;
+    std::optional<DemoRuns> runs_;
+};
+
+void print(const Failure& failure) {
+    std::string text = fmt::format("{}", failure.operation);
+    if (failure.partition) text = fmt::format("partition {}: {}", *failure.partition, text);
+    const std::string then =
+        failure.is_retried ? fmt::format(" (again in {:.1f} s)",
+                                         static_cast<double>(failure.retried_in.count()) / 1000)
+                           : "";
+    fmt::print(stderr, "evenkeel process: {}: {}{}\n", text, to_string(failure.error), then);
+}
+
+template <typename T>
+std::optional<T> chosen(std::string_view word,
+                        std::initializer_list<std::pair<std::string_view, T>> words) {
+    for (const auto& [name, value] : words) {
+        if (name == word) return value;
+    }
+    return std::nullopt;
+}
+
+std::optional<std::int64_t> number_of(std::string_view text) {
+    std::int64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+    return value;
+}
+
+Result<> check_delivery(const ProcessOptions& options, Delivery delivery) {
+    const auto wrong = [](std::string_view why) {
+        return Error{ErrorCode::invalid_argument, std::string(why)};
+    };
+    const bool is_exact = delivery == Delivery::exactly_once;
+    if (is_exact && options.into.empty()) {
+        return wrong(
+            "--delivery exactly-once needs results that commit together with the progress: --into "
+            "TABLE. A terminal or a command cannot take part in a transaction");
+    }
+    if (options.into.empty() && (options.count == 0 || delivery == Delivery::at_least_once)) {
+        return {};
+    }
+    if (!is_exact && !options.into.empty()) {
+        return wrong("--into writes each event exactly once; leave --delivery away");
+    }
+    if (options.count > 0) {
+        return wrong(
+            "--count goes with --delivery at-least-once only: the progress of a whole "
+            "batch is stored at once otherwise");
+    }
+    if (!options.store.starts_with("sqlite:")) {
+        return wrong("--into needs a store with transactions: --store sqlite:FILE");
+    }
+    return check_table_name(options.into);
+}
+
+Result<ProcessorOptions> processor_options(const ProcessOptions& options, const Remote& remote) {
+    ProcessorOptions wanted;
+    wanted.hub = remote.connection;
+    wanted.tls_ca_pem = remote.ca_pem;
+    wanted.event_hub = options.event_hub;
+    wanted.group = options.group;
+    wanted.store = options.store;
+    wanted.id = options.id;
+    const auto profile = chosen<Profile>(
+        options.profile, {{"standard", Profile::standard}, {"fast", Profile::fast}});
+    const std::string_view usual = options.into.empty() ? "at-least-once" : "exactly-once";
+    const auto delivery =
+        chosen<Delivery>(options.delivery.empty() ? usual : std::string_view(options.delivery),
+                         {{"at-least-once", Delivery::at_least_once},
+                          {"at-most-once", Delivery::at_most_once},
+                          {"exactly-once", Delivery::exactly_once}});
+    const auto poison = chosen<Poison>(options.poison, {{"dead-letter", Poison::dead_letter},
+                                                        {"skip", Poison::skip},
+                                                        {"park", Poison::park},
+                                                        {"stop", Poison::stop}});
+    const auto start = parse_start(options.from, SystemClock().wall());
+    if (!profile || !delivery || !poison || !start || start->last_events) {
+        return Error{ErrorCode::invalid_argument,
+                     "unknown word for --profile, --delivery, --poison or --from"};
+    }
+    wanted.profile = *profile;
+    wanted.strategy = options.strategy == "greedy" ? Strategy::greedy : Strategy::balanced;
+    wanted.by_load = options.by_load;
+    wanted.delivery = *delivery;
+    EK_TRY(check_delivery(options, *delivery));
+    wanted.poison = *poison;
+    if (options.dead_letter != "store") {
+        if (wanted.poison != Poison::dead_letter) {
+            return Error{ErrorCode::invalid_argument,
+                         "--dead-letter says where poisonous events go; it needs --poison "
+                         "dead-letter"};
+        }
+        wanted.dead_letter_hub = options.dead_letter;
+    }
+    wanted.start = start->position;
+    wanted.retry.attempts_max = options.attempts;
+    // Only what asked for --count counts as done.
+    wanted.checkpoints.manual = options.count > 0;
+    wanted.checkpoints.every_events = options.checkpoint_events;
+    if (options.checkpoint_interval) {
+        wanted.checkpoints.every =
+            std::chrono::duration_cast<std::chrono::milliseconds>(*options.checkpoint_interval);
+    }
+    for (const std::string& text : options.start_of) {
+        const auto colon = text.find(':');
+        const auto partition = number_of(std::string_view(text).substr(0, colon));
+        const auto sequence = colon == std::string::npos
+                                  ? std::nullopt
+                                  : number_of(std::string_view(text).substr(colon + 1));
+        if (!partition || !sequence) {
+            return Error{ErrorCode::invalid_argument, "--start-of is PARTITION:SEQUENCE"};
+        }
+        wanted.start_of.emplace(
+            static_cast<std::uint32_t>(*partition),
+            *sequence < 0 ? Position::earliest() : Position::after_sequence(*sequence));
+    }
+    wanted.batch_events_max = options.batch_events_max;
+    wanted.workers = options.workers;
+    wanted.accept_store_loss = options.accept_store_loss;
+    wanted.drain_max = std::chrono::duration_cast<std::chrono::milliseconds>(
+        options.drain_max +
+        (options.command.empty() ? Duration(0) : terminate_time + terminate_margin));
+    wanted.on_error = print;
+    return wanted;
+}
+
+ExitCode demo_child(ProcessOptions options) {
+    using Kind = DemoReport::Kind;
+    live_with_parent();
+    const auto connection = next_word();
+    if (!connection) return ExitCode::failed;
+    options.remote.connection = *connection;
+    const auto failed = [](const Error& error) {
+        tell({.kind = Kind::failed, .error = error});
+        return ExitCode::failed;
+    };
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return failed(remote.error());
+    const auto wanted = processor_options(options, *remote);
+    if (!wanted.ok()) return failed(wanted.error());
+    auto processor = Processor::open(*wanted);
+    if (!processor.ok()) return failed(processor.error());
+    const auto started = (*processor)->start([&](std::uint32_t) {
+        return std::unique_ptr<PartitionHandler>(std::make_unique<DemoHandler>(options));
+    });
+    if (!started.ok()) return failed(started.error());
+    tell({.kind = Kind::ready});
+    // What it says next is how far it is; stdin ends when we are to stop.
+    while (!has_word(std::chrono::milliseconds(200))) {
+        for (const auto& status : (*processor)->status().partitions) {
+            tell({.kind = Kind::checkpoint,
+                  .partition = status.partition,
+                  .sequence = status.checkpoint_sequence,
+                  .epoch = status.epoch});
+        }
+    }
+    return (*processor)->stop().is_clean ? ExitCode::done : ExitCode::failed;
+}
+
+}  // namespace
+
+ExitCode process(const ProcessOptions& options) {
+    if (options.demo_run) return demo_child(options);
+    Interrupt interrupt;
+    const std::string what = fmt::format("cannot process event hub '{}'", options.event_hub);
+    if (const auto good = check_format(options.format); !good.ok()) return fail(what, good.error());
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail(what, remote.error());
+    const auto wanted = processor_options(options, *remote);
+    if (!wanted.ok()) return fail(what, wanted.error());
+    if (const auto there = first_contact(*remote, options.event_hub); !there.ok()) {
+        return fail_remote(what, there.error(), *remote);
+    }
+    auto processor = Processor::open(*wanted);
+    if (!processor.ok()) {
+        return fail(what, processor.error());
+    }
+    Output output(options);
+    const auto started = (*processor)->start([&](std::uint32_t) {
+        return std::unique_ptr<PartitionHandler>(std::make_unique<Handler>(options, output));
+    });
+    if (!started.ok()) return fail("cannot start the processor", started.error());
+    while (!output.is_done() && !interrupt.wait(std::chrono::milliseconds(20))) {
+        if ((*processor)->has_ended()) break;
+    }
+    const StopReport report = (*processor)->stop();
+    const auto ended = (*processor)->wait();
+    fmt::print(stderr, "{} events handled{}\n", output.handled(),
+               report.is_clean ? "" : ", not all progress could be stored");
+    if (!ended.ok()) return fail("the processor ended", ended.error());
+    return report.is_clean ? ExitCode::done : ExitCode::failed;
+}
+
+}  // namespace evenkeel::cli

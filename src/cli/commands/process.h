@@ -1,0 +1,54 @@
+// `evenkeel process`: an instance of an event processor, with what to do with the events given on
+// the command line: print them, or hand them to a command.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/clock.h"
+#include "cli/exit_code.h"
+#include "cli/remote/remote.h"
+
+namespace evenkeel::cli {
+
+struct ProcessOptions {
+    std::string event_hub;
+    RemoteOptions remote;
+    std::string group = "$Default";
+    std::string store = "sqlite:evenkeel-progress.db";
+    std::string id;
+    std::string profile = "standard";
+    std::string strategy = "balanced";
+    bool by_load = false;
+    std::string delivery;  // empty: at-least-once, or exactly-once with `into`
+    std::string poison = "dead-letter";
+    std::string dead_letter = "store";  // or an event hub
+    std::string from = "start";
+    std::string command;     // --exec
+    bool ack_lines = false;  // the command answers each event with a line; else by its exit code
+    std::vector<std::string> pass_env;              // secrets that the command gets all the same
+    Duration drain_max = std::chrono::seconds(30);  // for it, at hand-over and stop
+    std::string format;                             // as `evenkeel read`
+    bool json = false;
+    bool print = false;  // said aloud; it is what happens without a command
+    bool quiet = false;  // neither print nor execute
+    std::string into;    // a table in the store's file
+    std::uint64_t count = 0;
+    std::uint32_t attempts = 5;
+    std::uint64_t checkpoint_events = 1000;
+    std::optional<Duration> checkpoint_interval;
+    std::size_t batch_events_max = 256;
+    std::uint32_t workers = 0;
+    bool accept_store_loss = false;
+    // As a process of `evenkeel demo`: the connection string is the first line of its stdin, it
+    // stops when stdin ends, and it tells what it handles as DemoReport.
+    std::optional<std::uint64_t> demo_run;
+    std::uint32_t demo_producers = 0;
+    std::vector<std::string> start_of;  // "PARTITION:SEQUENCE": begin behind that event
+};
+
+ExitCode process(const ProcessOptions& options);
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,82 @@
+// The admin interface of a running hub, call by call. Each waits for its answer.
+//
+// Errors are those of the hub by the code that it tells; `not_allowed` for a token that it refuses
+// or that lacks a right; `unavailable` if whoever answers there is not Evenkeel.
+// Threads: one at a time.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "cli/remote/dialer.h"
+#include "cli/remote/remote.h"
+#include <evenkeel/hub.h>
+
+namespace evenkeel::cli {
+
+// A rule: a name with two keys, and what they allow.
+struct KeyInfo {
+    std::string name;
+    std::string event_hub;            // empty: all of them
+    std::vector<std::string> rights;  // Send, Listen, Manage
+    bool is_fixed = false;            // from the configuration: it cannot be changed from here
+    Secret primary;                   // empty in lists
+    Secret secondary;
+};
+
+// What a running hub says of a partition, beside what it holds.
+struct PartitionState : PartitionInfo {
+    double events_in_per_second = 0;
+    double events_out_per_second = 0;
+    std::int64_t oldest_enqueued_time_ms = 0;  // 0: empty, or not known
+};
+
+class AdminClient {
+public:
+    // `remote` outlives it.
+    explicit AdminClient(const Remote& remote);
+
+    struct Health {
+        bool is_healthy = false;
+        std::string message;
+        std::optional<WallTime> clock;  // of the hub, to the second
+    };
+    Result<Health> health();
+
+    Result<std::vector<EventHubInfo>> hubs();
+    Result<EventHubInfo> hub(std::string_view name);
+    Result<std::vector<PartitionState>> partitions(std::string_view name);
+    Result<EventHubInfo> create(std::string_view name, const EventHubChange& wanted);
+    Result<EventHubInfo> alter(std::string_view name, const EventHubChange& change);
+    // Of all partitions without one; all events without a number.
+    Result<> purge(std::string_view name, std::optional<std::uint32_t> partition,
+                   std::optional<std::int64_t> before_sequence_number);
+    Result<> remove(std::string_view name);
+
+    Result<> create_group(std::string_view event_hub, std::string_view group);
+    Result<> remove_group(std::string_view event_hub, std::string_view group);
+
+    // With an event hub: its own keys; without: all there are, or those of the whole namespace.
+    Result<std::vector<KeyInfo>> keys(std::string_view event_hub);
+    Result<KeyInfo> key(std::string_view event_hub, std::string_view name);
+    Result<KeyInfo> create_key(std::string_view event_hub, std::string_view name,
+                               const std::vector<std::string>& rights);
+    // `which` is primary or secondary.
+    Result<KeyInfo> rotate_key(std::string_view event_hub, std::string_view name,
+                               std::string_view which);
+    Result<> remove_key(std::string_view event_hub, std::string_view name);
+
+private:
+    // The body of an answer that is no error.
+    Result<std::string> call(std::string_view method, const std::string& path,
+                             std::string body = {});
+
+    const Remote& remote_;
+    Dialer dialer_;
+};
+
+}  // namespace evenkeel::cli

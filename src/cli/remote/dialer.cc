@@ -1,0 +1,86 @@
+#include "cli/remote/dialer.h"
+
+#include <fmt/core.h>
+
+#include "base/promise.h"
+#include "io/system/loop.h"
+#include "io/system/network.h"
+#include "io/tls.h"
+
+namespace evenkeel::cli {
+namespace {
+
+Error on_the_way(const std::string& where, const Error& error) {
+    if (error.code == ErrorCode::timed_out) {
+        return {ErrorCode::timed_out, fmt::format("{} does not answer", where)};
+    }
+    if (error.code == ErrorCode::not_found) {
+        return {ErrorCode::unavailable, fmt::format("the host name of {} is not known", where)};
+    }
+    // Of a refused connection it names the place itself.
+    if (error.detail.starts_with("connect to")) return {ErrorCode::unavailable, error.detail};
+    return {ErrorCode::unavailable, fmt::format("{}: {}", where, error.detail)};
+}
+
+}  // namespace
+
+struct Dialer::State {
+    explicit State(std::string pem) : ca_pem(std::move(pem)) { loop.start(); }
+    ~State() {
+        io::system::run_and_wait(loop, [this] { network.reset(); });
+        loop.stop();
+    }
+
+    Result<std::unique_ptr<io::Socket>> connect(const io::Endpoint& endpoint, Duration timeout) {
+        Promise<Result<std::unique_ptr<io::Socket>>> promise;
+        loop.post([&] {
+            network->connect(endpoint, timeout, [&](Result<std::unique_ptr<io::Socket>> socket) {
+                promise.set(std::move(socket));
+            });
+        });
+        return promise.wait();
+    }
+
+    const std::string ca_pem;
+    io::system::LoopThread loop{"client/0"};
+    std::unique_ptr<io::system::SystemNetwork> network =
+        std::make_unique<io::system::SystemNetwork>(loop);
+};
+
+Dialer::Dialer(std::string ca_pem) : state_(std::make_unique<State>(std::move(ca_pem))) {}
+
+Dialer::~Dialer() = default;
+
+Result<> Dialer::reach(const io::Endpoint& endpoint, Duration timeout) {
+    auto socket = state_->connect(endpoint, timeout);
+    if (!socket.ok()) return on_the_way(io::to_string(endpoint), socket.error());
+    io::system::run_and_wait(state_->loop, [&] { socket->reset(); });
+    return {};
+}
+
+Result<http::ClientResponse> Dialer::ask(const http::Url& url, const http::ClientRequest& request,
+                                         Duration timeout) {
+    EK_TRY_ASSIGN(std::string wire, http::to_wire(request, url));
+    std::shared_ptr<const io::TlsClientContext> tls;
+    if (url.tls) {
+        EK_TRY_ASSIGN(tls, io::TlsClientContext::make({state_->ca_pem, true}));
+    }
+    const std::string where = http::to_string(url);
+    auto socket = state_->connect(url.endpoint, timeout);
+    if (!socket.ok()) return on_the_way(where, socket.error());
+    Promise<Result<http::ClientResponse>> promise;
+    std::unique_ptr<http::Exchange> exchange;
+    state_->loop.post([&] {
+        if (tls)
+            *socket = io::tls_client(state_->loop, std::move(*socket), *tls, url.endpoint.host);
+        exchange = std::make_unique<http::Exchange>(
+            state_->loop, std::move(*socket), std::move(wire), timeout,
+            [&promise](Result<http::ClientResponse> answer) { promise.set(std::move(answer)); });
+    });
+    auto answer = promise.wait();
+    io::system::run_and_wait(state_->loop, [&] { exchange.reset(); });
+    if (!answer.ok()) return on_the_way(where, answer.error());
+    return answer;
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,59 @@
+#include "cli/remote/entries.h"
+
+#include <fmt/core.h>
+
+#include "cli/remote/store_session.h"
+#include "processor/ownership/group_home.h"
+
+namespace evenkeel::cli {
+namespace {
+
+using checkpoint::GroupName;
+using checkpoint::Record;
+
+// "" if there is none.
+Result<std::string> record_in(const std::string& store, const GroupName& group,
+                              std::string_view key) {
+    EK_TRY_ASSIGN(const auto session, StoreSession::open(store, group, {.may_create = false}));
+    if (!session) return std::string();
+    EK_TRY_ASSIGN(const auto records,
+                  session->ask<std::vector<Record>>([key](checkpoint::Store& opened, auto answer) {
+                      opened.list_records(key, std::move(answer));
+                  }));
+    for (const Record& record : records) {
+        if (record.key == key) return record.value;
+    }
+    return std::string();
+}
+
+}  // namespace
+
+Result<GroupName> entries_of(const std::string& store, GroupName named,
+                             const std::string& identity) {
+    if (identity.empty()) return named;
+    EK_TRY_ASSIGN(const std::string owner, record_in(store, named, processor::home_hub_key));
+    if (owner == identity) return named;
+    EK_TRY_ASSIGN(
+        const std::string host,
+        record_in(store, processor::identity_group(named, identity), processor::home_name_key));
+    if (!host.empty() && host != named.hub_namespace) {
+        return GroupName{host, named.event_hub, named.group};
+    }
+    if (owner.empty()) return named;
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("the entries of '{}' in group '{}' under '{}' belong to another hub ({}; "
+                    "this one is {}); --namespace {} takes them all the same",
+                    named.event_hub, named.group, named.hub_namespace, owner, identity,
+                    named.hub_namespace)};
+}
+
+Result<GroupName> entries_of(const std::string& store, const Remote& remote,
+                             const std::string& event_hub, const std::string& group) {
+    GroupName named{remote.target.endpoint.host, event_hub, group};
+    const auto hub = first_contact(remote, event_hub);
+    if (!hub.ok()) return named;
+    return entries_of(store, std::move(named), hub->identity);
+}
+
+}  // namespace evenkeel::cli

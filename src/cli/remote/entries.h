@@ -1,0 +1,21 @@
+// Which entries of a store a command means: those of the hub that it was given, under whatever name
+// that is reached (processor/ownership/group_home.h). Only looks.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "checkpoint/store.h"
+#include "cli/remote/remote.h"
+
+namespace evenkeel::cli {
+
+// `identity` as the hub tells it, "" if it has none. `invalid_argument`: the entries under that
+// name are another hub's.
+Result<checkpoint::GroupName> entries_of(const std::string& store, checkpoint::GroupName named,
+                                         const std::string& identity);
+// The same with a hub that is asked first; those under the host's name if it does not answer.
+Result<checkpoint::GroupName> entries_of(const std::string& store, const Remote& remote,
+                                         const std::string& event_hub, const std::string& group);
+
+}  // namespace evenkeel::cli

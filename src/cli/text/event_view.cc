@@ -1,0 +1,229 @@
+#include "cli/text/event_view.h"
+
+#include <algorithm>
+#include <bit>
+#include <cmath>
+#include <ctime>
+#include <optional>
+
+#include <fmt/core.h>
+
+#include "amqp/message.h"
+#include "amqp/performatives.h"
+#include "base/clock.h"
+#include "base/hex.h"
+#include "base/log.h"
+#include "base/utf8.h"
+#include "cli/text/listing.h"
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr int content_type_index = 6;  // among the properties
+
+std::string base64(std::string_view bytes) {
+    constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    std::string text;
+    for (std::size_t i = 0; i < bytes.size(); i += 3) {
+        std::uint32_t word = 0;
+        const std::size_t size = std::min<std::size_t>(3, bytes.size() - i);
+        for (std::size_t j = 0; j < 3; ++j) {
+            word = word << 8 | (j < size ? static_cast<unsigned char>(bytes[i + j]) : 0u);
+        }
+        for (std::size_t j = 0; j < 4; ++j) {
+            text += j <= size ? letters[word >> (18 - 6 * j) & 63] : '=';
+        }
+    }
+    return text;
+}
+
+std::string quoted(std::string_view text) {
+    return "\"" + json_escaped(text) + "\"";
+}
+
+// A property's value as JSON; what JSON has no word for, as its encoding in base64.
+std::string json_of(ByteView value) {
+    amqp::Decoder decoder(value);
+    namespace code = amqp::code;
+    switch (decoder.peek()) {
+        case code::null: return "null";
+        case code::boolean:
+        case code::boolean_true:
+        case code::boolean_false: return decoder.boolean().value_or(false) ? "true" : "false";
+        case code::string8:
+        case code::string32:
+        case code::symbol8:
+        case code::symbol32: return quoted(decoder.text().value_or(""));
+        case code::double_: {
+            std::uint64_t bits = 0;
+            for (std::size_t i = 1; i < value.size() && i <= 8; ++i) {
+                bits = bits << 8 | static_cast<std::uint64_t>(value[i]);
+            }
+            const auto number = std::bit_cast<double>(bits);
+            if (!std::isfinite(number)) return quoted(fmt::format("{}", number));
+            return fmt::format("{}", number);
+        }
+        default: break;
+    }
+    if (const auto number = decoder.integer(); number && !decoder.failed()) {
+        return std::to_string(*number);
+    }
+    return quoted(base64(as_text(value)));
+}
+
+std::string time_text(std::int64_t unix_ms, const std::string& pattern) {
+    const auto seconds = static_cast<std::time_t>(unix_ms / 1000);
+    std::tm parts{};
+    gmtime_r(&seconds, &parts);
+    char buffer[256];
+    const std::size_t size = std::strftime(buffer, sizeof buffer, pattern.c_str(), &parts);
+    return {buffer, size};
+}
+
+std::string properties_text(const EventDetails& details) {
+    std::string text;
+    for (const auto& [name, value] : details.properties) {
+        text += fmt::format("{}{}={}", text.empty() ? "" : ",", name, value);
+    }
+    return text;
+}
+
+// What stands in braces behind an escape; `rest` is moved on behind it. None if there is nothing.
+std::optional<std::string_view> braces(std::string_view& rest) {
+    if (!rest.starts_with('{')) return std::nullopt;
+    // Of strftime[...] the pattern may hold braces of its own.
+    const bool is_pattern = rest.starts_with("{strftime[");
+    const auto end = is_pattern ? rest.find("]}") : rest.find('}');
+    if (end == std::string_view::npos) return std::nullopt;
+    const std::size_t size = end + (is_pattern ? 1 : 0);
+    const std::string_view inside = rest.substr(1, size - 1);
+    rest.remove_prefix(size + 1);
+    return inside;
+}
+
+// The text of one escape; none if there is no such one.
+std::optional<std::string> escape(char letter, std::optional<std::string_view> inside,
+                                  const EventPlace& place, const Event& event) {
+    if (letter == 'd' && inside && inside->starts_with("strftime[")) {
+        const auto pattern = inside->substr(9, inside->size() - 10);
+        return time_text(event.enqueued_time_ms, std::string(pattern));
+    }
+    if (letter == 'v' && inside == "hex") return to_hex(as_bytes(event.text()));
+    if (letter == 'v' && inside == "base64") return base64(event.text());
+    if (inside) return std::nullopt;
+    switch (letter) {
+        case 't': return std::string(place.event_hub);
+        case 'p': return std::to_string(place.partition);
+        case 's': return std::to_string(event.sequence_number);
+        case 'o': return std::to_string(event.offset);
+        case 'k': return std::string(event.partition_key);
+        case 'd': return to_string(WallTime{event.enqueued_time_ms});
+        case 'v': return std::string(event.text());
+        case 'V': return std::to_string(event.body().size());
+        case 'h': return properties_text(details_of(event));
+        case 'c': return details_of(event).content_type;
+        case '%': return "%";
+        default: return std::nullopt;
+    }
+}
+
+// Walks the format; none if an escape is none, which `wrong` then holds.
+std::optional<std::string> walk(std::string_view format, const EventPlace& place,
+                                const Event& event, std::string* wrong) {
+    std::string text;
+    while (!format.empty()) {
+        const char first = format.front();
+        const char second = format.size() > 1 ? format[1] : '\0';
+        format.remove_prefix(1);
+        if (first == '\\' && std::string_view("ntr\\").find(second) != std::string_view::npos) {
+            text += second == 'n' ? '\n' : second == 't' ? '\t' : second == 'r' ? '\r' : '\\';
+            format.remove_prefix(1);
+        } else if (first == '%' && second != '\0') {
+            format.remove_prefix(1);
+            const bool may_have_braces = second == 'd' || second == 'v';
+            const auto inside = may_have_braces ? braces(format) : std::nullopt;
+            const auto part = escape(second, inside, place, event);
+            if (!part) {
+                if (wrong) *wrong = fmt::format("%{}{}", second, inside ? "{...}" : "");
+                return std::nullopt;
+            }
+            text += *part;
+        } else {
+            text += first;
+        }
+    }
+    return text;
+}
+
+}  // namespace
+
+EventDetails details_of(const Event& event) {
+    EventDetails details;
+    ByteView rest = event.sections;
+    while (!rest.empty()) {
+        const auto section = amqp::next_section(rest);
+        if (!section.ok()) break;
+        if (section->kind == amqp::descriptor::properties) {
+            amqp::Decoder decoder(section->value);
+            auto fields = decoder.list();
+            for (int i = 0; fields && i < content_type_index; ++i) fields->value();
+            if (fields) details.content_type = fields->symbol().value_or("");
+        } else if (section->kind == amqp::descriptor::application_properties) {
+            amqp::for_each_pair(section->value, [&](std::string_view name, ByteView value) {
+                details.properties.emplace_back(name, json_of(value));
+            });
+        }
+    }
+    return details;
+}
+
+Result<> check_format(std::string_view format) {
+    std::string wrong;
+    if (walk(format, {}, Event(), &wrong)) return {};
+    return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no part of a format", wrong)};
+}
+
+std::string formatted(std::string_view format, const EventPlace& place, const Event& event) {
+    return walk(format, place, event, nullptr).value_or("");
+}
+
+std::string as_json(const EventPlace& place, const Event& event) {
+    const EventDetails details = details_of(event);
+    const std::string key = event.partition_key.empty() ? "null" : quoted(event.partition_key);
+    std::string more;
+    if (!details.content_type.empty()) {
+        more += fmt::format("\"content_type\":{},", quoted(details.content_type));
+    }
+    if (!details.properties.empty()) {
+        std::string pairs;
+        for (const auto& [name, value] : details.properties) {
+            pairs += fmt::format("{}{}:{}", pairs.empty() ? "" : ",", quoted(name), value);
+        }
+        more += fmt::format("\"properties\":{{{}}},", pairs);
+    }
+    const std::string body = is_utf8(event.text())
+                                 ? "\"body\":" + quoted(event.text())
+                                 : "\"body_base64\":" + quoted(base64(event.text()));
+    return fmt::format(
+        "{{\"event_hub\":{},\"partition\":{},\"sequence_number\":{},\"offset\":{},"
+        "\"enqueued_at\":\"{}\",\"partition_key\":{},{}{}}}",
+        quoted(place.event_hub), place.partition, event.sequence_number, event.offset,
+        to_string(WallTime{event.enqueued_time_ms}), key, more, body);
+}
+
+std::string headline(const Terminal& terminal, const EventPlace& place, const Event& event) {
+    const EventDetails details = details_of(event);
+    std::string time = to_string(WallTime{event.enqueued_time_ms});
+    std::replace(time.begin(), time.end(), 'T', ' ');
+    if (time.ends_with('Z')) time.pop_back();
+    std::string line = fmt::format("{}/{} seq {}  {}", place.event_hub, place.partition,
+                                   event.sequence_number, time);
+    if (!event.partition_key.empty()) line += fmt::format("  key={}", event.partition_key);
+    if (!details.content_type.empty()) line += "  " + details.content_type;
+    for (const auto& [name, value] : details.properties)
+        line += fmt::format("  {}={}", name, value);
+    line += "  " + bytes_text(event.body().size());
+    return painted(terminal, Paint::quiet, printable(line));
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,144 @@
+#include "cli/text/listing.h"
+
+#include <algorithm>
+#include <cmath>
+
+#include <boost/json.hpp>
+#include <fmt/core.h>
+
+#include "base/clock.h"
+
+namespace evenkeel::cli {
+namespace {
+
+// Characters, not bytes: continuation bytes of UTF-8 take no room.
+std::size_t width(std::string_view text) {
+    return static_cast<std::size_t>(
+        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
+}
+
+void append(std::string& text, const boost::json::value& value, std::size_t depth) {
+    const std::string inner(2 * depth + 2, ' ');
+    const std::string outer(2 * depth, ' ');
+    const char* separator = "\n";
+    if (const auto* const object = value.if_object(); object && !object->empty()) {
+        text += '{';
+        for (const auto& member : *object) {
+            text += separator + inner + boost::json::serialize(member.key()) + ": ";
+            append(text, member.value(), depth + 1);
+            separator = ",\n";
+        }
+        text += '\n' + outer + '}';
+    } else if (const auto* const array = value.if_array(); array && !array->empty()) {
+        text += '[';
+        for (const auto& item : *array) {
+            text += separator + inner;
+            append(text, item, depth + 1);
+            separator = ",\n";
+        }
+        text += '\n' + outer + ']';
+    } else {
+        text += boost::json::serialize(value);
+    }
+}
+
+}  // namespace
+
+Cell count_cell(std::uint64_t number) {
+    return {with_commas(number), std::to_string(number)};
+}
+
+Cell bytes_cell(std::uint64_t bytes) {
+    return {bytes_text(bytes), std::to_string(bytes)};
+}
+
+Cell time_cell(std::int64_t unix_ms, std::int64_t now_ms) {
+    if (unix_ms <= 0) return {"-", ""};
+    return {age_text(std::max<std::int64_t>(0, now_ms - unix_ms)) + " ago",
+            to_string(WallTime{unix_ms})};
+}
+
+Cell age_cell(std::int64_t unix_ms, std::int64_t now_ms) {
+    if (unix_ms <= 0) return {"-", ""};
+    return {age_text(std::max<std::int64_t>(0, now_ms - unix_ms)), to_string(WallTime{unix_ms})};
+}
+
+Cell rate_cell(double per_second) {
+    const std::string exact = fmt::format("{:.1f}", per_second);
+    if (exact == "0.0") return {"0", exact};
+    if (per_second < 10) return {exact, exact};
+    return {with_commas(static_cast<std::uint64_t>(std::llround(per_second))), exact};
+}
+
+Cell retention_cell(std::int64_t milliseconds) {
+    return {milliseconds == 0 ? "forever" : age_text(milliseconds), std::to_string(milliseconds)};
+}
+
+std::string age_text(std::int64_t milliseconds) {
+    const std::int64_t seconds = milliseconds / 1000;
+    const auto two = [](std::int64_t large, const char* unit, std::int64_t small,
+                        const char* small_unit) {
+        return small == 0 ? fmt::format("{}{}", large, unit)
+                          : fmt::format("{}{} {}{}", large, unit, small, small_unit);
+    };
+    if (seconds < 10) {
+        return milliseconds % 1000 == 0
+                   ? fmt::format("{}s", seconds)
+                   : fmt::format("{:.1f}s", static_cast<double>(milliseconds) / 1000);
+    }
+    if (seconds < 60) return fmt::format("{}s", seconds);
+    if (seconds < 3600) return two(seconds / 60, "m", seconds % 60, "s");
+    if (seconds < 86400) return two(seconds / 3600, "h", seconds / 60 % 60, "m");
+    return two(seconds / 86400, "d", seconds / 3600 % 24, "h");
+}
+
+std::string Listing::text(const Terminal& terminal) const {
+    std::vector<std::vector<std::string>> lines(rows_.size() + 1);
+    for (const auto& column : columns_) lines[0].push_back(column.name);
+    for (std::size_t i = 0; i < rows_.size(); ++i) {
+        for (const auto& cell : rows_[i]) {
+            lines[i + 1].push_back(printable(terminal.is_terminal ? cell.shown : cell.exact));
+        }
+    }
+    std::vector<std::size_t> widths(columns_.size());
+    for (const auto& line : lines) {
+        for (std::size_t i = 0; i < line.size(); ++i) {
+            widths[i] = std::max(widths[i], width(line[i]));
+        }
+    }
+    std::string text;
+    for (std::size_t row = 0; row < lines.size(); ++row) {
+        std::string line;
+        for (std::size_t i = 0; i < lines[row].size(); ++i) {
+            const std::string& cell = lines[row][i];
+            if (!terminal.is_terminal) {
+                line += (i > 0 ? "\t" : "") + cell;
+                continue;
+            }
+            const std::string blanks(widths[i] - width(cell), ' ');
+            if (i > 0) line += "  ";
+            line += columns_[i].align == Align::left ? cell + blanks : blanks + cell;
+        }
+        if (terminal.is_terminal) {
+            while (line.ends_with(' ')) line.pop_back();
+        }
+        text += (row == 0 ? painted(terminal, Paint::quiet, line) : line) + "\n";
+    }
+    return text;
+}
+
+std::string indented(const boost::json::value& value) {
+    std::string text;
+    append(text, value, 0);
+    return text + "\n";
+}
+
+std::string printable(std::string_view text) {
+    std::string result(text);
+    for (char& c : result) {
+        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
+    }
+    return result;
+}
+
+}  // namespace evenkeel::cli

@@ -1,0 +1,114 @@
+// The admin interface's routes for rules and their keys.
+#include <algorithm>
+
+#include <boost/json.hpp>
+
+#include "door/admin/call.h"
+#include "hub/names.h"
+
+namespace evenkeel::door {
+namespace {
+
+namespace json = boost::json;
+using http::Response;
+
+json::string_view text(std::string_view view) {
+    return {view.data(), view.size()};
+}
+
+enum class Secrets : std::uint8_t { left_out, shown };
+
+json::object rule_json(const Rule& rule, bool is_fixed, Secrets secrets) {
+    json::array rights;
+    for (const auto& name : names_of(rule.rights)) rights.emplace_back(text(name));
+    json::object object{{"name", text(rule.name)},
+                        {"hub", nullptr},
+                        {"rights", std::move(rights)},
+                        {"fixed", is_fixed}};
+    if (!rule.hub.empty()) object["hub"] = text(rule.hub);
+    if (secrets == Secrets::shown) {
+        object["primary_key"] = text(rule.primary.reveal());
+        object["secondary_key"] = text(rule.secondary.reveal());
+    }
+    return object;
+}
+
+Result<RuleWish> wish_of(const std::string& body, const std::string& hub) {
+    EK_TRY_ASSIGN(auto members, Members::parse(body));
+    RuleWish wish;
+    wish.hub = hub;
+    EK_TRY_ASSIGN(const auto name, members.take_text("name"));
+    if (!name) return Error{ErrorCode::invalid_argument, "name is missing"};
+    wish.name = *name;
+    EK_TRY_ASSIGN(const auto rights, members.take_texts("rights"));
+    if (!rights) return Error{ErrorCode::invalid_argument, "rights is missing"};
+    EK_TRY_ASSIGN(wish.rights, parse_rights(*rights));
+    // Those who move here bring the keys that their clients know.
+    EK_TRY_ASSIGN(auto primary, members.take_text("primary_key"));
+    EK_TRY_ASSIGN(auto secondary, members.take_text("secondary_key"));
+    if (primary) wish.primary = Secret(std::move(*primary));
+    if (secondary) wish.secondary = Secret(std::move(*secondary));
+    EK_TRY(members.check_empty());
+    return wish;
+}
+
+Result<KeyKind> kind_of(const std::string& body) {
+    EK_TRY_ASSIGN(auto members, Members::parse(body));
+    EK_TRY_ASSIGN(const auto kind, members.take_text("key"));
+    EK_TRY(members.check_empty());
+    if (kind == "primary") return KeyKind::primary;
+    if (kind == "secondary") return KeyKind::secondary;
+    return Error{ErrorCode::invalid_argument,
+                 "key must be \"primary\" or \"secondary\": the one to be replaced"};
+}
+
+}  // namespace
+
+Response Admin::list_keys(const Call& call) const {
+    if (!call.hub.empty()) {
+        if (const auto found = hubs_.find(call.hub); !found.ok()) return error_of(found.error());
+    }
+    json::array keys;
+    for (const auto& entry : keys_.list()) {
+        // Of the whole namespace: all there are; of an event hub: its own.
+        if (!call.hub.empty() && entry.rule->hub != hub::folded(call.hub)) continue;
+        keys.emplace_back(rule_json(*entry.rule, entry.is_fixed, Secrets::left_out));
+    }
+    return json_response({{"keys", std::move(keys)}});
+}
+
+Response Admin::show_key(const Call& call) const {
+    const auto found = keys_.find(call.key, call.hub);
+    if (!found.ok()) return error_of(found.error());
+    return json_response(rule_json(*found->rule, found->is_fixed, Secrets::shown));
+}
+
+void Admin::create_key(const Call& call, Answer answer) {
+    auto wish = wish_of(call.request.body, call.hub);
+    if (!wish.ok()) return answer(error_of(wish.error()));
+    if (!call.hub.empty()) {
+        if (const auto found = hubs_.find(call.hub); !found.ok()) {
+            return answer(error_of(found.error()));
+        }
+    }
+    keys_.create(std::move(*wish), [alive = std::weak_ptr<char>(alive_),
+                                    answer = std::move(answer)](const Result<Rule>& made) mutable {
+        if (alive.expired()) return;
+        answer(made.ok() ? json_response(rule_json(*made, false, Secrets::shown), 201)
+                         : error_of(made.error()));
+    });
+}
+
+void Admin::rotate_key(const Call& call, Answer answer) {
+    const auto kind = kind_of(call.request.body);
+    if (!kind.ok()) return answer(error_of(kind.error()));
+    keys_.rotate(call.key, call.hub, *kind,
+                 [alive = std::weak_ptr<char>(alive_),
+                  answer = std::move(answer)](const Result<Rule>& rotated) mutable {
+                     if (alive.expired()) return;
+                     answer(rotated.ok() ? json_response(rule_json(*rotated, false, Secrets::shown))
+                                         : error_of(rotated.error()));
+                 });
+}
+
+}  // namespace evenkeel::door

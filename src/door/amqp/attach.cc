@@ -1,0 +1,260 @@
+// What a client's attach becomes.
+#include <algorithm>
+#include <charconv>
+
+#include <fmt/core.h>
+
+#include "amqp/message.h"
+#include "door/amqp/conditions.h"
+#include "door/amqp/filter.h"
+#include "door/amqp/links.h"
+#include "door/amqp/peer.h"
+#include "hub/names.h"
+
+namespace evenkeel::door {
+namespace {
+
+constexpr std::string_view metric_capability = "com.microsoft:enable-receiver-runtime-metric";
+constexpr std::string_view idempotent_capability = "com.microsoft:idempotent-producer";
+constexpr std::string_view producer_id = "com.microsoft:producer-id";
+constexpr std::string_view producer_epoch = "com.microsoft:producer-epoch";
+constexpr std::string_view producer_sequence = "com.microsoft:producer-sequence-number";
+
+bool wants(const amqp::Attach& attach, std::string_view capability) {
+    const auto& desired = attach.desired_capabilities;
+    return std::find(desired.begin(), desired.end(), capability) != desired.end();
+}
+
+// The client's properties with the producer's state in them.
+amqp::Buffer with_producer(ByteView properties, const ProducerState& state) {
+    amqp::Buffer bytes;
+    amqp::Encoder encoder(bytes);
+    const auto map = encoder.begin_map();
+    std::uint32_t count = 6;
+    amqp::for_each_pair(properties, [&](std::string_view key, ByteView value) {
+        if (key == producer_id || key == producer_epoch || key == producer_sequence) return;
+        encoder.symbol(key);
+        encoder.bytes(value);
+        count += 2;
+    });
+    encoder.symbol(producer_id);
+    encoder.long_(state.id);
+    encoder.symbol(producer_epoch);
+    const auto epoch = static_cast<std::uint16_t>(state.epoch);
+    const std::byte encoded[] = {std::byte{amqp::code::short_}, static_cast<std::byte>(epoch >> 8),
+                                 static_cast<std::byte>(epoch & 0xff)};
+    encoder.bytes(encoded);
+    encoder.symbol(producer_sequence);
+    encoder.int_(state.sequence);
+    encoder.end(map, count);
+    return bytes;
+}
+
+}  // namespace
+
+void Peer::on_attach(amqp::Link& link) {
+    const bool to_us = link.role() == amqp::Role::receiver;
+    const amqp::Terminus& terminus = to_us ? link.peer().target : link.peer().source;
+    if (!terminus.present || terminus.address.empty() || terminus.dynamic) {
+        return refuse(link,
+                      {std::string(amqp::condition::invalid_field),
+                       "the link names no address of an event hub"},
+                      link.peer().name);
+    }
+    const Address address = parse_address(terminus.address);
+    switch (address.kind) {
+        case Address::Kind::cbs:
+        case Address::Kind::management: return attach_node(link, address);
+        case Address::Kind::hub:
+        case Address::Kind::partition:
+            if (to_us) return attach_ingest(link, address);
+            break;
+        case Address::Kind::consumer:
+            if (!to_us) return attach_outflow(link, address);
+            break;
+    }
+    refuse(link,
+           {std::string(amqp::condition::not_allowed),
+            to_us ? "events are not sent to a consumer group"
+                  : "events are read from hub/ConsumerGroups/group/Partitions/n"},
+           terminus.address);
+}
+
+void Peer::attach_node(amqp::Link& link, const Address& address) {
+    const amqp::Attach& asked = link.peer();
+    if (address.kind == Address::Kind::cbs && link.role() == amqp::Role::receiver) {
+        const auto takes_tokens = [](const amqp::Link* other) {
+            const auto* const requests = dynamic_cast<const Requests*>(other->user.get());
+            return requests && requests->node == Address::Kind::cbs;
+        };
+        if (std::any_of(links_.begin(), links_.end(), takes_tokens)) {
+            return link.refuse(tracked({std::string(amqp::condition::not_allowed),
+                                        "Only one sender to $cbs is allowed on a connection."},
+                                       "$cbs"));
+        }
+    }
+    amqp::Attach reply;
+    reply.sender_settle = asked.sender_settle;
+    reply.receiver_settle = asked.receiver_settle;
+    reply.source = asked.source;
+    reply.target = asked.target;
+    reply.properties = asked.properties;
+    if (link.role() == amqp::Role::receiver) {
+        reply.max_message_bytes = context_.message_bytes_max;
+        add(link, std::make_unique<Requests>(*this, link, address.kind));
+        link.accept(std::move(reply));
+        link.grant(Requests::credit);
+    } else {
+        add(link, std::make_unique<Replies>(*this, link, address.kind));
+        link.accept(std::move(reply));
+    }
+}
+
+Result<std::optional<PartitionId>> Peer::partition_of(hub::EventHub& event_hub,
+                                                      const Address& address) const {
+    if (address.partition.empty()) return std::optional<PartitionId>();
+    std::uint32_t number = 0;
+    const char* const end = address.partition.data() + address.partition.size();
+    const auto parsed = std::from_chars(address.partition.data(), end, number);
+    const bool good = parsed.ec == std::errc() && parsed.ptr == end &&
+                      std::to_string(number) == address.partition;
+    if (!good || number >= event_hub.partition_count()) {
+        return Error{ErrorCode::not_found, "no such partition"};
+    }
+    return std::optional<PartitionId>(PartitionId{number});
+}
+
+void Peer::attach_ingest(amqp::Link& link, const Address& address) {
+    const amqp::Attach& asked = link.peer();
+    const std::string path = path_of(asked.target.address);
+    const Entity entity{hub::folded(address.hub), path};
+    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
+    // Who may not send does not learn what there is.
+    if (!may(Right::send, entity)) return refuse(claim_missing("Send", url_of(path)));
+    const auto event_hub = context_.hubs.find(address.hub);
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(address.hub)));
+    const auto partition = partition_of(**event_hub, address);
+    if (!partition.ok()) return refuse(invalid_partition(address.partition, address.hub));
+    amqp::Attach reply;
+    reply.sender_settle = asked.sender_settle;
+    reply.receiver_settle = amqp::ReceiverSettle::first;
+    reply.source = asked.source;
+    reply.target = asked.target;
+    reply.properties = asked.properties;
+    reply.max_message_bytes = asked.max_message_bytes == 0
+                                  ? context_.message_bytes_max
+                                  : std::min(asked.max_message_bytes, context_.message_bytes_max);
+    // What idempotent producers have sent can be read once the partition is recovered.
+    if (*partition && !context_.hubs.recovery().done()) {
+        const auto known = (*event_hub)->partition(**partition);
+        const auto log = known.ok() ? (*known)->log() : Result<commitlog::Log*>(known.error());
+        if (!log.ok()) return refuse(condition_of(log.error()));
+    }
+    const bool idempotent = wants(asked, idempotent_capability);
+    if (idempotent && !*partition) {
+        return refuse({std::string(amqp::condition::not_allowed),
+                       "An idempotent producer sends to one partition: attach to "
+                       "hub/Partitions/n."});
+    }
+    auto user = std::make_unique<Ingest>(*this, link, (*event_hub)->record(), *partition,
+                                         reply.max_message_bytes);
+    user->need = Need{Right::send, entity};
+    if (!find_place(link, entity, *user)) return;
+    const auto alive = user->weak();
+    add(link, std::move(user));
+    if (!idempotent) return accept_ingest(link, std::move(reply));
+    context_.recall.prepare(**event_hub, **partition,
+                            [this, &link, alive, hub = address.hub, partition = **partition,
+                             reply = std::move(reply)]() mutable {
+                                if (alive.expired()) return;  // and so may we be
+                                accept_producer(link, hub, partition, std::move(reply));
+                            });
+}
+
+void Peer::accept_ingest(amqp::Link& link, amqp::Attach reply) {
+    link.accept(std::move(reply));
+    link.grant(Ingest::credit);
+}
+
+void Peer::accept_producer(amqp::Link& link, std::string_view hub, PartitionId partition,
+                           amqp::Attach reply) {
+    const auto refuse = [&](const amqp::Condition& why) {
+        forget(link);
+        link.user.reset();
+        this->refuse(link, why, link.peer().target.address);
+        flush_soon();
+    };
+    const auto event_hub = context_.hubs.find(hub);  // it may have gone meanwhile
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(hub)));
+    if (!static_cast<Ingest&>(*link.user).is_for(**event_hub)) {
+        return refuse(entity_not_found(url_of(hub)));
+    }
+    const ByteView properties = link.peer().properties;
+    const ProducerWish wish{amqp::integer_in(properties, producer_id),
+                            amqp::integer_in(properties, producer_epoch),
+                            amqp::integer_in(properties, producer_sequence)};
+    ProducerState state;
+    if (const auto why = context_.producers.attach({(*event_hub)->record().incarnation, partition},
+                                                   wish, state)) {
+        return refuse(*why);
+    }
+    static_cast<Ingest&>(*link.user).serve(state);
+    reply.offered_capabilities = {std::string(idempotent_capability)};
+    reply.properties = with_producer(properties, state);
+    accept_ingest(link, std::move(reply));
+    flush_soon();
+}
+
+void Peer::attach_outflow(amqp::Link& link, const Address& address) {
+    const amqp::Attach& asked = link.peer();
+    const std::string path = path_of(asked.source.address);
+    const Entity entity{hub::folded(address.hub), path};
+    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
+    if (!may(Right::listen, entity)) return refuse(claim_missing("Listen", url_of(path)));
+    const auto event_hub = context_.hubs.find(address.hub);
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(path)));
+    const auto partition = partition_of(**event_hub, address);
+    if (!partition.ok() || !*partition) {
+        return refuse(invalid_partition(address.partition, address.hub));
+    }
+    const auto position = position_of_filter(asked.source.filter);
+    if (!position.ok()) return refuse(condition_of(position.error()));
+
+    hub::ReaderRequest request;
+    if (const auto epoch = amqp::integer_in(asked.properties, "com.microsoft:epoch")) {
+        request.epoch = Epoch{*epoch};
+        if (*epoch < 0) {
+            return refuse({std::string(vendor::argument_out_of_range),
+                           fmt::format("The epoch {} is negative.", *epoch)});
+        }
+    }
+    for (const auto key : {"com.microsoft.com:receiver-name", "com.microsoft:receiver-name"}) {
+        if (const auto name = amqp::text_in(asked.properties, key)) request.name = printable(*name);
+    }
+    const Outflow::Wishes wishes{wants(asked, metric_capability),
+                                 wants(asked, amqp::damage_capability)};
+    auto user = std::make_unique<Outflow>(*this, link, wishes);
+    user->need = Need{Right::listen, entity};
+    if (!find_place(link, entity, *user)) return;
+    if (const auto attached = user->attach(**event_hub, address, **partition, *position, request);
+        !attached.ok()) {
+        const Error& error = attached.error();
+        if (error.code == ErrorCode::not_found) return refuse(entity_not_found(url_of(path)));
+        auto why = storage_condition(error);
+        if (error.code == ErrorCode::overloaded) why.name = amqp::condition::resource_limit;
+        return refuse(why);
+    }
+    amqp::Attach reply;
+    reply.sender_settle = amqp::SenderSettle::settled;
+    reply.receiver_settle = asked.receiver_settle;
+    reply.source = asked.source;
+    reply.target = asked.target;
+    reply.max_message_bytes = 0;
+    reply.properties = asked.properties;
+    if (wishes.metric) reply.offered_capabilities.emplace_back(metric_capability);
+    if (wishes.damage) reply.offered_capabilities.emplace_back(amqp::damage_capability);
+    add(link, std::move(user));
+    link.accept(std::move(reply));
+}
+
+}  // namespace evenkeel::door

@@ -1,0 +1,485 @@
+#include "door/amqp/links.h"
+
+#include <array>
+
+#include <gtest/gtest.h>
+
+#include "door/door_fixture.h"
+
+namespace evenkeel::door {
+namespace {
+
+const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
+
+TEST(Ingest, stores_single_events_and_batches_and_settles_when_durable) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    std::vector<Buffer> many;
+    for (int i = 0; i < 1000; ++i) many.push_back(a_data(std::to_string(i)));
+    world.disk_0.set_latency(50ms, 50ms);
+
+    const auto id = client.start_send(link, a_data("x"));
+    client.run_for(20ms);
+    EXPECT_FALSE(client.outcomes.contains(id));
+    EXPECT_TRUE(client.wait([&] { return client.outcomes.contains(id); }));
+    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
+    EXPECT_EQ(client.outcome(link, {}, amqp::batch_format), "");
+
+    EXPECT_EQ(world.stored("eh1", 0), 1001u);
+}
+
+TEST(Ingest, sends_a_key_where_the_service_does_and_takes_turns_without_one) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+
+    EXPECT_EQ(
+        client.outcome(link, a_batch({a_data("1"), a_data("2")}, "alphabet"), amqp::batch_format),
+        "");
+    EXPECT_EQ(world.stored("eh1", 2), 2u);  // as the table of known keys has it
+    for (int i = 0; i < 8; ++i) client.send(link, a_data("turn"));
+    for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(world.stored("eh1", i), i == 2 ? 4u : 2u);
+    EXPECT_EQ(
+        client.outcome(link, a_batch({a_data("1")}, std::string(200, 'k')), amqp::batch_format),
+        "com.microsoft:argument-error");
+}
+
+TEST(Ingest, takes_the_largest_message_and_refuses_one_byte_more) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0", {.max_message_bytes = 10'000});
+    const std::size_t overhead = a_data(std::string(9'000, 'x')).size() - 9'000;
+
+    EXPECT_EQ(client.outcome(link, a_data(std::string(10'000 - overhead, 'x'))), "");
+    const auto over = client.send(link, a_data(std::string(10'001 - overhead, 'x')));
+
+    ASSERT_TRUE(over.error);
+    EXPECT_EQ(over.error->name, "amqp:link:message-size-exceeded");
+    EXPECT_NE(over.error->description.find("size:10001 bytes) exceeds the limit (10000 bytes)"),
+              std::string::npos)
+        << over.error->description;
+    EXPECT_EQ(client.outcome(link, a_data("the link goes on")), "");
+    EXPECT_EQ(world.stored("eh1", 0), 2u);
+}
+
+TEST(Ingest, takes_a_megabyte_in_many_frames) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    const auto reader = client.receiver(reading);
+    const std::string body(1'000'000, 'b');
+
+    EXPECT_EQ(client.outcome(link, a_data(body)), "");
+    EXPECT_TRUE(client.wait([&] { return !reader->messages.empty(); }));
+
+    EXPECT_EQ(reader->messages[0].text(), body);
+}
+
+TEST(Ingest, rejects_what_is_malformed_and_stores_nothing_of_it) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+
+    EXPECT_EQ(client.outcome(link, a_batch({a_data("good"), Buffer(4, std::byte{0xff})}),
+                             amqp::batch_format),
+              "amqp:decode-error");
+    EXPECT_EQ(client.outcome(link, Buffer(4, std::byte{0xff})), "amqp:decode-error");
+    EXPECT_EQ(client.outcome(link, a_data("x")), "");
+
+    EXPECT_EQ(world.stored("eh1", 0), 1u);
+}
+
+TEST(Ingest, says_server_busy_while_the_namespace_is_over_its_limit) {
+    DoorFixture world({.throttle = {.events_per_second = 10}});
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    std::vector<Buffer> many(25, a_data("x"));
+
+    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
+    EXPECT_EQ(client.outcome(link, a_data("x")), "com.microsoft:server-busy");
+    client.run_for(4s);
+    EXPECT_EQ(client.outcome(link, a_data("x")), "");
+}
+
+TEST(Ingest, rejects_when_the_hub_has_gone_and_readers_are_told) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    const auto reader = client.receiver(reading);
+
+    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
+    client.run_for(100ms);
+
+    EXPECT_EQ(client.outcome(link, a_data("x")), "amqp:not-found");
+    EXPECT_TRUE(reader->detached);
+    EXPECT_EQ(reader->error.name, "amqp:not-found");
+}
+
+TEST(Ingest, of_a_hub_that_was_created_again_is_closed) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    EXPECT_EQ(client.outcome(link, a_data("old")), "");
+    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
+    world.create("eh1", 4);
+
+    client.send(link, a_data("for the old one"));
+
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:not-found");
+    EXPECT_EQ(world.stored("eh1", 0), 0u);
+    EXPECT_EQ(client.outcome(client.sender("eh1/Partitions/0"), a_data("for the new one")), "");
+}
+
+TEST(Ingest, does_not_tell_clients_the_names_of_files) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    world.disk.set_capacity_bytes(1);
+
+    const auto state = client.send(link, a_data("x"));
+
+    ASSERT_TRUE(state.error);
+    EXPECT_EQ(state.error->name, "com.microsoft:server-busy");
+    EXPECT_TRUE(state.error->description.starts_with("The storage of the partition is full. "))
+        << state.error->description;
+}
+
+// Three events, the second of them damaged.
+struct Damaged {
+    Damaged() {
+        Client& before = world.client();
+        const auto link = before.sender("eh1/Partitions/0");
+        for (const char c : {'a', 'b', 'c'}) {
+            EXPECT_EQ(before.outcome(link, a_data(std::string(1000, c))), "");
+        }
+        world.restart();
+        for (const auto& path : world.disk.files()) {
+            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) {
+                world.disk.flip_bit(path, 1600, 3);
+            }
+        }
+        client = &world.client();
+    }
+    static std::string letters(const ClientLinkRef& link) {
+        std::string all;
+        for (const auto& text : link->texts()) all += text.substr(0, 1);
+        return all;
+    }
+    DoorFixture world;
+    Client* client = nullptr;
+};
+
+TEST(Outflow, passes_over_damaged_events_for_clients_that_do_not_know_of_them) {
+    Damaged damaged;
+
+    const auto from_the_start = damaged.client->receiver(reading);
+    const auto at_the_damage = damaged.client->receiver(
+        reading, {.filter = a_filter("amqp.annotation.x-opt-sequence-number > '0'")});
+    damaged.client->run_for(1s);
+
+    EXPECT_EQ(Damaged::letters(from_the_start), "ac");
+    EXPECT_TRUE(from_the_start->is_open());
+    EXPECT_EQ(Damaged::letters(at_the_damage), "c");
+    EXPECT_EQ(damaged.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
+              std::string::npos)
+        << "it is counted";
+}
+
+TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
+    Damaged damaged;
+
+    const auto link = damaged.client->receiver(reading, {.desired = {"evenkeel:report-damage"}});
+    damaged.client->run_for(1s);
+
+    EXPECT_EQ(link->answer.offered_capabilities,
+              std::vector<std::string>{"evenkeel:report-damage"});
+    EXPECT_EQ(Damaged::letters(link), "a");
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:internal-error");
+    EXPECT_TRUE(link->error.description.starts_with("events 1 to 1 are damaged (stream positions "))
+        << link->error.description;
+    EXPECT_EQ(link->error.description.find(".log"), std::string::npos) << "no file of the server";
+}
+
+// Three events that are not in memory, in a file that somebody else removed.
+struct FileGone : Damaged {
+    FileGone() {
+        const auto files = world.disk.files();
+        for (const auto& path : files) {
+            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) {
+                EXPECT_TRUE(world.disk.remove(path).ok());
+            }
+        }
+    }
+};
+
+TEST(Outflow, goes_on_behind_a_file_that_was_removed_under_it) {
+    FileGone gone;
+    const auto link = gone.client->receiver(reading);
+    gone.client->run_for(1s);
+    EXPECT_EQ(Damaged::letters(link), "");
+    EXPECT_EQ(gone.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
+              std::string::npos)
+        << "it is counted";
+
+    gone.client->send(gone.client->sender("eh1/Partitions/0"), a_data("d"));
+    gone.client->run_for(1s);
+
+    EXPECT_EQ(Damaged::letters(link), "d");
+    EXPECT_TRUE(link->is_open());
+}
+
+TEST(Outflow, reports_a_removed_file_to_readers_that_ask_for_it) {
+    FileGone gone;
+
+    const auto link = gone.client->receiver(reading, {.desired = {"evenkeel:report-damage"}});
+    gone.client->run_for(1s);
+
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:internal-error");
+    EXPECT_TRUE(link->error.description.starts_with("events 0 to 2 are damaged (stream positions "))
+        << link->error.description;
+}
+
+TEST(Outflow, delivers_settled_with_format_and_annotations_within_fifty_milliseconds) {
+    DoorFixture world;
+    Client& client = world.client();
+    LinkWish wish;
+    wish.filter = a_filter("amqp.annotation.x-opt-offset > '@latest'");
+    const auto reader = client.receiver(reading, wish);
+    client.run_for(1s);
+
+    client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("body")}, "key"),
+                amqp::batch_format);
+    client.run_for(50ms);
+
+    ASSERT_EQ(reader->messages.size(), 1u);
+    const Message& message = reader->messages[0];
+    EXPECT_TRUE(message.settled);
+    EXPECT_EQ(message.format, 0u);
+    EXPECT_EQ(message.number("x-opt-sequence-number"), 0);
+    EXPECT_EQ(message.annotation("x-opt-offset"), "0");
+    EXPECT_EQ(message.annotation("x-opt-partition-key"), "key");
+    EXPECT_TRUE(message.section(amqp::descriptor::delivery_annotations).empty());
+    EXPECT_EQ(message.text(), "body");
+}
+
+TEST(Outflow, adds_the_runtime_metric_when_asked) {
+    DoorFixture world;
+    Client& client = world.client();
+    client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("1"), a_data("2")}),
+                amqp::batch_format);
+
+    const auto reader =
+        client.receiver(reading, {.desired = {"com.microsoft:enable-receiver-runtime-metric"}});
+    EXPECT_TRUE(client.wait([&] { return reader->messages.size() == 2; }));
+
+    EXPECT_EQ(reader->answer.offered_capabilities.size(), 1u);
+    EXPECT_EQ(amqp::integer_in(reader->messages[0].section(amqp::descriptor::delivery_annotations),
+                               "last_enqueued_sequence_number"),
+              1);
+}
+
+TEST(Outflow, never_sends_more_than_the_credit) {
+    DoorFixture world;
+    Client& client = world.client();
+    std::vector<Buffer> many(20, a_data("x"));
+    client.send(client.sender("eh1/Partitions/0"), a_batch(many), amqp::batch_format);
+    const auto reader = client.receiver(reading, {.credit = 0});
+    const auto after = [&](std::uint32_t credit) {
+        reader->link->grant(credit);
+        client.flush();
+        client.run_for(200ms);
+        return reader->messages.size();
+    };
+
+    client.run_for(200ms);
+    EXPECT_EQ(reader->messages.size(), 0u);
+    EXPECT_EQ(after(1), 1u);
+    EXPECT_EQ(after(7), 8u);
+    EXPECT_EQ(after(1000), 20u);
+}
+
+TEST(Outflow, gives_all_credit_back_when_drained_while_it_waits_for_events) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto reader = client.receiver(reading);  // waits, with credit
+    client.run_for(100ms);
+    amqp::Flow drain;
+    drain.next_incoming_id = 2;  // one reply of $cbs came
+    drain.incoming_window = drain.outgoing_window = 1000;
+    drain.handle = 2;  // behind the two of $cbs
+    drain.delivery_count = 0;
+    drain.link_credit = 1000;
+    drain.drain = true;
+    Buffer frame(8);
+    amqp::encode(drain, frame);
+    frame[3] = static_cast<std::byte>(frame.size());
+    frame[4] = std::byte{2};
+
+    client.write_raw(as_text(frame));
+    client.run_for(100ms);
+    client.send(client.sender("eh1/Partitions/0"), a_data("x"));
+    client.run_for(1s);
+
+    EXPECT_TRUE(reader->is_open());
+    EXPECT_EQ(reader->messages.size(), 0u);
+}
+
+TEST(Outflow, serves_two_groups_independently) {
+    DoorFixture world;
+    world.wait([&](hub::Namespace::Done done) {
+        world.hubs->create_group("eh1", "other", std::move(done));
+    });
+    Client& client = world.client();
+    client.send(client.sender("eh1/Partitions/0"), a_data("x"));
+
+    const auto one = client.receiver(reading);
+    const auto two = client.receiver("eh1/ConsumerGroups/OTHER/Partitions/0");
+
+    EXPECT_TRUE(client.wait([&] { return one->messages.size() + two->messages.size() == 2; }));
+}
+
+TEST(Outflow, counts_what_it_sends_and_not_what_it_has_read_for_that) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    for (int i = 0; i < 50; ++i) ASSERT_EQ(client.outcome(link, a_data("x")), "");
+    const auto reader = client.receiver(reading, {.credit = 5});
+    ASSERT_TRUE(client.wait([&] { return reader->messages.size() == 5; }));
+
+    const auto traffic =
+        (*(*world.hubs->find("eh1"))->partition({0}))->traffic(world.loop.clock().now());
+
+    EXPECT_GT(traffic.out, 0);
+    EXPECT_NEAR(traffic.out * 10, traffic.in, traffic.in / 100);
+}
+
+TEST(Outflow, of_a_client_that_does_not_read_does_not_slow_others) {
+    DoorFixture world;
+    Client& slow = world.client();
+    const auto stuck = slow.receiver(reading, {.credit = 100'000});
+    slow.run_for(1s);
+    slow.reads = false;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    const auto reader = client.receiver(reading);
+
+    for (int i = 0; i < 100; ++i) {
+        EXPECT_EQ(client.outcome(link, a_data(std::string(50'000, 'x'))), "");
+    }
+
+    EXPECT_TRUE(client.wait([&] { return reader->messages.size() == 100; }));
+    EXPECT_LT(stuck->messages.size(), 100u);
+}
+
+// `cached`: whether the files are in memory on the way to each stop.
+void expect_order_through_stops(const std::array<bool, 3>& cached) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    constexpr std::size_t count = 400;
+    for (std::size_t i = 0; i < count; ++i) {
+        ASSERT_EQ(
+            client.outcome(link, a_data(std::string(50'000, static_cast<char>('a' + i % 26)))), "");
+    }
+    // Far enough for the hub to read ahead, and again when it has given all of that back.
+    Client& reader = world.client();
+    const auto events = reader.receiver(reading, {.credit = 100'000});
+    const std::array<std::size_t, 3> stops{20, count / 2, count / 2 + 100};
+    for (std::size_t i = 0; i < stops.size(); ++i) {
+        const std::size_t stop = stops[i];
+        world.disk.set_cached(cached[i]);
+        ASSERT_TRUE(reader.wait([&] { return events->messages.size() >= stop; }));
+        reader.reads = false;
+        reader.run_for(5s);
+        ASSERT_LT(events->messages.size(), count);
+        reader.read_on();
+    }
+
+    ASSERT_TRUE(reader.wait([&] { return events->messages.size() == count; }));
+
+    reader.run_for(1s);
+    ASSERT_EQ(events->messages.size(), count);
+    for (std::size_t i = 0; i < count; ++i) {
+        EXPECT_EQ(events->messages[i].number("x-opt-sequence-number"),
+                  static_cast<std::int64_t>(i));
+        EXPECT_EQ(events->messages[i].text()[0], static_cast<char>('a' + i % 26));
+    }
+}
+
+std::string large_text() {
+    std::string text(700'000, 'x');
+    for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<char>('a' + i / 7 % 26);
+    return text;
+}
+
+TEST(Outflow, sends_the_rest_of_a_large_event_when_a_client_reads_again) {
+    for (const bool metric : {false, true}) {
+        DoorFixture world;
+        Client& client = world.client();
+        const auto link = client.sender("eh1/Partitions/0");
+        Client& reader = world.client();
+        std::vector<std::string> wish;
+        if (metric) wish = {"com.microsoft:enable-receiver-runtime-metric"};
+        const auto events = reader.receiver(reading, {.desired = wish, .credit = 100});
+        reader.run_for(1s);
+        reader.reads = false;
+        ASSERT_EQ(client.outcome(link, a_data(large_text())), "");
+        // Half of it is under way, and its bytes are let go; the partition's end changes.
+        reader.run_for(5s);
+        ASSERT_EQ(client.outcome(link, a_data("next")), "");
+        ASSERT_TRUE(events->messages.empty());
+
+        reader.read_on();
+        ASSERT_TRUE(reader.wait([&] { return events->messages.size() == 2; }));
+
+        EXPECT_TRUE(events->messages[0].text() == large_text());
+        EXPECT_EQ(events->messages[1].text(), "next");
+    }
+}
+
+TEST(Outflow, ends_the_link_if_half_of_an_event_was_sent_and_it_is_purged) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    Client& reader = world.client();
+    const auto events = reader.receiver(reading, {.credit = 100});
+    reader.run_for(1s);
+    reader.reads = false;
+    ASSERT_EQ(client.outcome(link, a_data(large_text())), "");
+    reader.run_for(5s);
+    bool purged = false;
+    (*(*(*world.hubs->find("eh1"))->partition({0}))->log())->purge({1}, [&](const Result<>& done) {
+        purged = done.ok();
+    });
+    ASSERT_TRUE(client.wait([&] { return purged; }));
+    ASSERT_EQ(client.outcome(link, a_data("next")), "");
+
+    reader.read_on();
+    ASSERT_TRUE(reader.wait([&] { return !events->is_open(); }));
+
+    EXPECT_EQ(events->error.name, "amqp:link:detach-forced");
+    EXPECT_TRUE(events->messages.empty());
+    const auto again = reader.receiver(reading);
+    ASSERT_TRUE(reader.wait([&] { return again->messages.size() == 1; }));
+    EXPECT_EQ(again->messages[0].text(), "next");
+}
+
+TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
+    expect_order_through_stops({false, false, false});
+}
+
+TEST(Outflow, goes_on_in_order_from_memory_too) {
+    expect_order_through_stops({true, true, true});
+}
+
+TEST(Outflow, goes_on_in_order_when_some_of_it_has_to_be_waited_for) {
+    expect_order_through_stops({true, false, true});
+    expect_order_through_stops({false, true, false});
+}
+
+}  // namespace
+}  // namespace evenkeel::door

@@ -1,0 +1,256 @@
+// The nodes that clients talk to: $cbs takes tokens, $management tells what there is.
+#include <fmt/core.h>
+
+#include "amqp/message.h"
+#include "door/amqp/conditions.h"
+#include "door/amqp/links.h"
+#include "door/amqp/peer.h"
+#include "hub/names.h"
+
+namespace evenkeel::door {
+namespace {
+
+using amqp::Buffer;
+using amqp::Encoder;
+
+constexpr std::int64_t year_one_ms = -62135596800000;
+
+// The application properties of a reply.
+Buffer status(std::int32_t code, std::string_view description, std::string_view condition,
+              bool is_read) {
+    Buffer bytes;
+    Encoder encoder(bytes);
+    const auto map = encoder.begin_map();
+    std::uint32_t count = 2;
+    if (is_read) {
+        encoder.string("operation");
+        encoder.string("READ");
+        count += 2;
+    }
+    encoder.string("status-code");
+    encoder.int_(code);
+    if (!description.empty()) {
+        encoder.string("status-description");
+        encoder.string(description);
+        count += 2;
+    }
+    if (!condition.empty()) {
+        encoder.string("error-condition");
+        encoder.symbol(condition);
+        count += 2;
+    }
+    encoder.end(map, count);
+    return bytes;
+}
+
+Buffer describe(const hub::EventHubRecord& record, const std::string& identity) {
+    Buffer bytes;
+    Encoder encoder(bytes);
+    const auto map = encoder.begin_map();
+    encoder.string("name");
+    encoder.string(record.name);
+    encoder.string("type");
+    encoder.string("com.microsoft:eventhub");
+    encoder.string("created_at");
+    encoder.timestamp(record.created.milliseconds);
+    encoder.string("partition_count");
+    encoder.int_(static_cast<std::int32_t>(record.partitions));
+    encoder.string("partition_ids");
+    std::vector<std::string> ids;
+    for (std::uint32_t i = 0; i < record.partitions; ++i) ids.push_back(std::to_string(i));
+    encoder.strings(ids);
+    encoder.string("georeplication_factor");
+    encoder.int_(1);
+    // Ours: SDKs pass over what they do not know.
+    encoder.string("evenkeel_identity");
+    encoder.string(identity);
+    encoder.end(map, 14);
+    return bytes;
+}
+
+Buffer describe(std::string_view hub, PartitionId partition,
+                const commitlog::LogProperties& properties) {
+    Buffer bytes;
+    Encoder encoder(bytes);
+    const bool never_used = properties.last_sequence.value < 0;
+    const auto map = encoder.begin_map();
+    encoder.string("name");
+    encoder.string(hub);
+    encoder.string("partition");
+    encoder.string(std::to_string(partition.value));
+    encoder.string("type");
+    encoder.string("com.microsoft:partition");
+    encoder.string("begin_sequence_number_epoch");
+    encoder.int_(-1);
+    encoder.string("begin_sequence_number");
+    encoder.long_(properties.begin_sequence.value);
+    encoder.string("last_enqueued_sequence_number_epoch");
+    encoder.int_(-1);
+    encoder.string("last_enqueued_sequence_number");
+    encoder.long_(properties.last_sequence.value);
+    encoder.string("last_enqueued_offset");
+    encoder.string(std::to_string(properties.last_offset.value));
+    encoder.string("last_enqueued_time_utc");
+    encoder.timestamp(never_used ? year_one_ms : properties.last_enqueued.milliseconds);
+    encoder.string("is_partition_empty");
+    encoder.boolean(properties.is_empty);
+    encoder.end(map, 20);
+    return bytes;
+}
+
+}  // namespace
+
+// Finds the client's receiver for a reply: by its target, its name, its session, or at all; of
+// several that fit, the latest.
+void Peer::answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
+                  Buffer message) {
+    amqp::Link* best = nullptr;
+    int best_rank = 5;
+    for (amqp::Link* const link : links_) {
+        auto* const replies = dynamic_cast<Replies*>(link->user.get());
+        if (!replies || replies->node != node) continue;
+        int rank = 4;
+        if (&link->session() == &from.session()) rank = 3;
+        if (!request.reply_to.empty()) {
+            if (link->peer().name == request.reply_to) rank = 2;
+            if (link->peer().target.address == request.reply_to) rank = 1;
+        }
+        if (rank <= best_rank) {
+            best_rank = rank;
+            best = link;
+        }
+    }
+    if (best) static_cast<Replies&>(*best->user).push(std::move(message));
+}
+
+Result<Claim> Peer::check_token(std::string_view type, std::string_view token) const {
+    const WallTime now = context_.loop.clock().wall();
+    if (type == "servicebus.windows.net:sastoken") {
+        return context_.rules.check_sas(token, host(), now);
+    }
+    if (type == "jwt") {
+        if (context_.accept_any_token) {
+            return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
+        }
+        if (context_.jwt) return context_.jwt->check(token, now);
+        return Error{ErrorCode::invalid_argument,
+                     "InvalidToken: Tokens of type jwt are not accepted here; use a shared access "
+                     "signature."};
+    }
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("InvalidToken: Tokens of type '{}' are not known.", hub::shown(type))};
+}
+
+void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
+    const auto reply = [&](std::int32_t code, std::string_view text, std::string_view condition) {
+        Buffer message;
+        const std::string description =
+            code == 202 ? std::string(text)
+                        : std::string(text) + tracking("$cbs", context_.loop.clock().wall());
+        amqp::encode_response(request.message_id, status(code, description, condition, false), {},
+                              message);
+        answer(link, Address::Kind::cbs, request, std::move(message));
+    };
+    const auto operation = amqp::text_in(request.properties, "operation");
+    const auto name = amqp::text_in(request.properties, "name");
+    const auto type = amqp::text_in(request.properties, "type");
+    if (operation != "put-token" || !name || !type) {
+        return reply(400, "The request is not a put-token with name and type.",
+                     vendor::argument_error);
+    }
+    auto claim = check_token(*type, request.text);
+    if (!claim.ok()) {
+        context_.activity.login_refused(visitor_, who_says(request.text), claim.error().detail);
+        return reply(401, claim.error().detail, vendor::auth_failed);
+    }
+    // Without a scheme the first name is the host's, if it is that of this connection.
+    const auto below_host = path_on(host(), *name);
+    const bool has_scheme = name->find("://") != std::string_view::npos;
+    const std::string audience =
+        !has_scheme && below_host ? "sb://" + std::string(*name) : std::string(*name);
+    const Address address = parse_address(audience);
+    // Who asks for what its token does not reach does not learn whether it is there.
+    if (!reaches(*claim, {hub::folded(address.hub), path_of(audience)})) {
+        constexpr auto why = "InvalidAudience: The token does not cover the audience.";
+        context_.activity.login_refused(visitor_, who_of(*claim), why);
+        return reply(401, why, vendor::auth_failed);
+    }
+    if (!address.hub.empty() && !context_.hubs.find(address.hub).ok()) {
+        const auto why = entity_not_found(std::string(*name));
+        context_.activity.refused(Refusal::unknown_hub, visitor_, *name, why.description);
+        return reply(404, why.description, amqp::condition::not_found);
+    }
+    if (!find_place(*claim)) return;  // the connection ends
+    // Renewal replaces; a client that asks for ever new paths replaces its oldest.
+    constexpr std::size_t claims_max = 1000;
+    std::erase_if(claims_, [&](const Claim& old) {
+        return old.path == claim->path && old.hub == claim->hub;
+    });
+    if (claims_.size() >= claims_max) claims_.erase(claims_.begin());
+    logged_in(*claim);
+    claims_.push_back(std::move(*claim));
+    claims_changed();
+    claims_good_until_ = WallTime{};  // links are looked at again
+    reply(202, "Accepted", "");
+}
+
+void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
+    const auto reply = [&](ByteView properties, ByteView body) {
+        Buffer message;
+        amqp::encode_response(request.message_id, properties, body, message);
+        answer(link, Address::Kind::management, request, std::move(message));
+    };
+    const auto refuse = [&](std::int32_t code, amqp::Condition why) {
+        why = tracked(std::move(why), "$management");
+        reply(status(code, why.description, why.name, true), {});
+    };
+    const auto operation = amqp::text_in(request.properties, "operation");
+    const auto type = amqp::text_in(request.properties, "type");
+    const auto name = amqp::text_in(request.properties, "name");
+    const bool known = type == "com.microsoft:eventhub" || type == "com.microsoft:partition";
+    if (operation != "READ" || !known || !name) {
+        return refuse(501, {std::string(amqp::condition::not_implemented),
+                            "Only READ of com.microsoft:eventhub and com.microsoft:partition."});
+    }
+    const Entity entity{hub::folded(*name), path_of(*name)};
+    std::vector<Claim> claims = claims_;
+    if (const auto token = amqp::text_in(request.properties, "security_token");
+        token && !token->empty()) {
+        const bool is_sas = token->starts_with("SharedAccessSignature ");
+        auto claim = check_token(is_sas ? "servicebus.windows.net:sastoken" : "jwt", *token);
+        if (!claim.ok()) {
+            context_.activity.login_refused(visitor_, who_says(*token), claim.error().detail);
+            return refuse(401, {std::string(vendor::auth_failed), claim.error().detail});
+        }
+        logged_in(*claim);
+        claims.push_back(std::move(*claim));
+    }
+    const WallTime now = context_.loop.clock().wall();
+    const bool allowed = is_allowed(claims, Right::listen, entity, now) ||
+                         is_allowed(claims, Right::send, entity, now) ||
+                         is_allowed(claims, Right::manage, entity, now);
+    if (!allowed) return refuse(401, claim_missing("Listen", url_of(entity.path)));
+    const auto event_hub = context_.hubs.find(*name);
+    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), url_of(*name)));
+    if (type == "com.microsoft:eventhub") {
+        return reply(status(200, "", "", true),
+                     describe((*event_hub)->record(), context_.hubs.identity()));
+    }
+    Address address;
+    if (const auto text = amqp::text_in(request.properties, "partition")) {
+        address.partition = *text;
+    } else if (const auto number = amqp::integer_in(request.properties, "partition")) {
+        address.partition = std::to_string(*number);
+    }
+    const auto partition = partition_of(**event_hub, address);
+    if (!partition.ok() || !*partition) {
+        return refuse(400, invalid_partition(address.partition, *name));
+    }
+    const auto found = (*event_hub)->partition(**partition);
+    const auto log = (*found)->log();
+    if (!log.ok()) return refuse(503, storage_condition(log.error()));
+    reply(status(200, "", "", true),
+          describe((*event_hub)->record().name, **partition, (*log)->properties()));
+}
+
+}  // namespace evenkeel::door

@@ -1,0 +1,157 @@
+#include "processor/ownership/journal.h"
+
+#include <algorithm>
+#include <charconv>
+#include <utility>
+
+#include <fmt/core.h>
+
+namespace evenkeel::processor {
+namespace {
+
+using checkpoint::Record;
+
+constexpr Duration again_after = std::chrono::milliseconds(200);
+constexpr std::size_t text_max = 200;  // of a name or a reason
+
+std::string plain(std::string_view text) {
+    std::string result(text.substr(0, text_max));
+    for (char& c : result) {
+        if (static_cast<unsigned char>(c) < ' ') c = ' ';
+    }
+    return result;
+}
+
+}  // namespace
+
+std::string moves_key(PartitionId partition) {
+    return fmt::format("{}{:05}", moves_prefix, partition.value);
+}
+
+std::string encode_moves(const std::vector<OwnerMove>& moves) {
+    std::string text;
+    const std::size_t skipped = moves.size() > moves_max ? moves.size() - moves_max : 0;
+    for (std::size_t i = skipped; i < moves.size(); ++i) {
+        const OwnerMove& move = moves[i];
+        text += fmt::format("{}\t{}\t{}\t{}\t{}\n", move.at_ms, move.epoch.value, plain(move.from),
+                            plain(move.to), plain(move.reason));
+    }
+    return text;
+}
+
+std::vector<OwnerMove> decode_moves(PartitionId partition, std::string_view text) {
+    std::vector<OwnerMove> moves;
+    while (!text.empty()) {
+        std::string_view line = text.substr(0, text.find('\n'));
+        text.remove_prefix(std::min(text.size(), line.size() + 1));
+        const auto word = [&] {
+            const std::string_view found = line.substr(0, line.find('\t'));
+            line.remove_prefix(std::min(line.size(), found.size() + 1));
+            return found;
+        };
+        const auto number = [&](std::int64_t& to) {
+            const std::string_view found = word();
+            const auto [end, error] =
+                std::from_chars(found.data(), found.data() + found.size(), to);
+            return error == std::errc() && end == found.data() + found.size();
+        };
+        OwnerMove move{.partition = partition};
+        if (!number(move.at_ms) || !number(move.epoch.value)) continue;
+        move.from = word();
+        move.to = word();
+        move.reason = line;
+        moves.push_back(std::move(move));
+    }
+    return moves;
+}
+
+std::vector<OwnerMove> merge_moves(std::vector<OwnerMove> stored,
+                                   const std::vector<OwnerMove>& added) {
+    for (const OwnerMove& move : added) {
+        const bool is_there = std::any_of(stored.begin(), stored.end(), [&](const OwnerMove& each) {
+            return each.epoch == move.epoch;
+        });
+        if (!is_there) stored.push_back(move);
+    }
+    std::stable_sort(stored.begin(), stored.end(),
+                     [](const OwnerMove& a, const OwnerMove& b) { return a.epoch < b.epoch; });
+    return stored;
+}
+
+void Journal::add(OwnerMove move) {
+    loop_.check_here();
+    const PartitionId partition = move.partition;
+    Page& page = pages_[partition];
+    page.waiting.push_back(std::move(move));
+    if (page.waiting.size() > moves_max) page.waiting.erase(page.waiting.begin());
+    if (!page.is_busy) write(partition);
+}
+
+void Journal::write(PartitionId partition) {
+    pages_[partition].is_busy = true;
+    store_.list_records(moves_key(partition),
+                        [this, partition, alive = std::weak_ptr<bool>(alive_)](
+                            const Result<std::vector<Record>>& listed) {
+                            if (alive.expired()) return;
+                            if (!listed.ok()) return failed(partition);
+                            write(partition, *listed);
+                        });
+}
+
+void Journal::write(PartitionId partition, const std::vector<Record>& listed) {
+    const Page& page = pages_[partition];
+    Record record{moves_key(partition), ""};
+    for (const Record& each : listed) {
+        if (each.key == record.key) record = each;
+    }
+    record.value = encode_moves(merge_moves(decode_moves(partition, record.value), page.waiting));
+    store_.write_record(record,
+                        [this, partition, count = page.waiting.size(),
+                         alive = std::weak_ptr<bool>(alive_)](const Result<std::string>& result) {
+                            if (alive.expired()) return;
+                            if (!result.ok()) return failed(partition);
+                            written(partition, count);
+                        });
+}
+
+void Journal::written(PartitionId partition, std::size_t count) {
+    Page& page = pages_[partition];
+    const auto end =
+        page.waiting.begin() + static_cast<std::ptrdiff_t>(std::min(count, page.waiting.size()));
+    page.waiting.erase(page.waiting.begin(), end);
+    page.attempts = 0;
+    page.is_busy = false;
+    if (!page.waiting.empty()) return write(partition);
+    pages_.erase(partition);
+    look_for_end();
+}
+
+void Journal::failed(PartitionId partition) {
+    Page& page = pages_[partition];
+    if (++page.attempts < attempts_max) {
+        loop_.run_after(again_after, [this, partition, alive = std::weak_ptr<bool>(alive_)] {
+            if (!alive.expired()) write(partition);
+        });
+        return;
+    }
+    pages_.erase(partition);
+    look_for_end();
+}
+
+void Journal::flush(Duration wait, Task done) {
+    flushed_ = std::move(done);
+    loop_.run_after(wait, [this, alive = std::weak_ptr<bool>(alive_)] {
+        if (alive.expired()) return;
+        pages_.clear();
+        look_for_end();
+    });
+    look_for_end();
+}
+
+void Journal::look_for_end() {
+    if (!flushed_ || !pages_.empty()) return;
+    Task done = std::exchange(flushed_, {});
+    loop_.post(std::move(done));
+}
+
+}  // namespace evenkeel::processor

@@ -1,0 +1,116 @@
+#include "processor/ownership/journal.h"
+
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "checkpoint/faulty_store.h"
+#include "checkpoint/memory/store.h"
+#include "io/sim/scheduler.h"
+#include "support/seed.h"
+
+namespace evenkeel::processor {
+namespace {
+
+using namespace std::chrono_literals;
+
+OwnerMove a_move(std::int64_t epoch, std::string to = "b", std::uint32_t partition = 3) {
+    return {.partition = {partition},
+            .epoch = {epoch},
+            .at_ms = 1000 + epoch,
+            .from = "a",
+            .to = std::move(to),
+            .reason = "because"};
+}
+
+TEST(OwnerMoves, survive_what_they_are_written_as) {
+    const std::vector<OwnerMove> moves = {a_move(1), a_move(2, "")};
+
+    EXPECT_EQ(decode_moves({3}, encode_moves(moves)), moves);
+}
+
+TEST(OwnerMoves, keep_the_last_ones_and_stay_within_a_record) {
+    std::vector<OwnerMove> moves;
+    for (int i = 0; i < 100; ++i) moves.push_back(a_move(i, std::string(5000, '\n')));
+
+    const std::string text = encode_moves(moves);
+
+    EXPECT_LE(text.size(), checkpoint::record_value_bytes_max);
+    const auto kept = decode_moves({3}, text);
+    ASSERT_EQ(kept.size(), moves_max);
+    EXPECT_EQ(kept.back().epoch, Epoch{99});
+}
+
+TEST(OwnerMoves, that_cannot_be_read_are_left_out) {
+    EXPECT_TRUE(decode_moves({3}, "nonsense\n\n1\tx\ta\n").empty());
+    EXPECT_EQ(decode_moves({3}, "x\n5\t7\ta\tb\tc").size(), 1u);
+}
+
+TEST(OwnerMoves, are_in_the_order_of_their_epochs_and_none_twice) {
+    const auto merged = merge_moves({a_move(1), a_move(4)}, {a_move(4), a_move(2)});
+
+    ASSERT_EQ(merged.size(), 3u);
+    EXPECT_EQ(merged[1].epoch, Epoch{2});
+}
+
+struct JournalWorld : testing::Test {
+    std::vector<OwnerMove> stored(std::uint32_t partition = 3) {
+        const auto records = server.snapshot(group).records(moves_key({partition}));
+        return records.empty() ? std::vector<OwnerMove>()
+                               : decode_moves({partition}, records[0].value);
+    }
+
+    const checkpoint::GroupName group{"a", "b", "c"};
+    io::sim::Scheduler scheduler{test::test_seed()};
+    checkpoint::MemoryServer server{scheduler.clock()};
+    io::sim::SimLoop loop{scheduler, "me"}, server_loop{scheduler, "store"};
+    checkpoint::Faults faults;
+    checkpoint::FaultyStore store{
+        loop, server_loop, std::make_shared<checkpoint::MemoryStore>(server_loop, server, group),
+        faults, scheduler.fork_random()};
+    checkpoint::FaultyStore other_store{
+        loop, server_loop, std::make_shared<checkpoint::MemoryStore>(server_loop, server, group),
+        faults, scheduler.fork_random()};
+    Journal journal{loop, store}, other{loop, other_store};
+};
+
+TEST_F(JournalWorld, two_who_write_at_once_lose_nothing) {
+    for (int i = 0; i < 4; ++i) (i % 2 == 0 ? journal : other).add(a_move(i));
+    journal.add(a_move(0, "c", 9));
+    scheduler.run_for(10s);
+
+    ASSERT_EQ(stored().size(), 4u);
+    EXPECT_EQ(stored()[3], a_move(3));
+    EXPECT_EQ(stored(9).size(), 1u);
+}
+
+TEST_F(JournalWorld, an_answer_that_was_lost_makes_no_second_line) {
+    faults.lost_per_thousand = 400;
+    for (int i = 0; i < 10; ++i) {
+        journal.add(a_move(i));
+        scheduler.run_for(5s);
+    }
+
+    const auto moves = stored();
+    for (std::size_t i = 1; i < moves.size(); ++i) EXPECT_LT(moves[i - 1].epoch, moves[i].epoch);
+    EXPECT_GE(moves.size(), 5u);
+}
+
+TEST_F(JournalWorld, waits_for_what_is_under_way_but_not_for_ever) {
+    bool is_flushed = false;
+    journal.add(a_move(1));
+    journal.flush(2s, [&] { is_flushed = true; });
+    scheduler.run_for(1s);
+    EXPECT_TRUE(is_flushed);
+    EXPECT_EQ(stored().size(), 1u);
+
+    faults.outage = true;
+    is_flushed = false;
+    other.add(a_move(2));
+    other.flush(500ms, [&] { is_flushed = true; });
+    scheduler.run_for(600ms);
+    EXPECT_TRUE(is_flushed);
+}
+
+}  // namespace
+}  // namespace evenkeel::processor

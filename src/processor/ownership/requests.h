@@ -1,0 +1,87 @@
+// What people ask of a running group, as records in the store (checkpoint/store.h): to pause, and
+// to drain one instance. `evenkeel processor` writes them; each instance looks now and then.
+//
+//     request/pause                 "all", or "0,3,7": partitions
+//     request/store, request/lost   not of people: processor/ownership/store_mark.h
+//     request/drain/<incarnation>   that instance hands everything over and stops
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <set>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "checkpoint/store.h"
+#include "io/loop.h"
+#include "processor/ownership/store_mark.h"
+
+namespace evenkeel::processor {
+
+inline constexpr std::string_view request_prefix = "request/";
+inline constexpr std::string_view pause_key = "request/pause";
+inline constexpr std::string_view drain_prefix = "request/drain/";
+
+struct Paused {
+    bool all = false;
+    std::set<std::uint32_t> partitions = {};
+
+    bool contains(PartitionId partition) const {
+        return all || partitions.contains(partition.value);
+    }
+    bool empty() const { return !all && partitions.empty(); }
+    bool operator==(const Paused&) const = default;
+};
+
+// "" if nothing is paused. What cannot be read pauses nothing.
+std::string encode(const Paused& paused);
+Paused decode_paused(std::string_view text);
+
+struct Requests {
+    Paused paused;
+    std::optional<checkpoint::Record> drain;  // ours
+    StoreSigns store;
+};
+// The key under which this incarnation is asked to drain.
+std::string drain_key(std::string_view incarnation);
+Requests read_requests(const std::vector<checkpoint::Record>& records,
+                       std::string_view incarnation);
+
+// Looks for requests again and again. Threads: pinned to the loop.
+class RequestWatch {
+public:
+    struct Told {
+        std::function<void(const Requests&)> seen;  // after each good look
+        std::function<void(const Error&, Duration retried_in)> failed;
+    };
+    // Loop and store outlive it.
+    RequestWatch(io::Loop& loop, checkpoint::Store& store, std::string incarnation, Duration period,
+                 Told told, Random random);
+    ~RequestWatch() { stop(); }
+
+    void start() { look(); }
+    void stop();
+    // Looks now instead of at the end of the period: somebody asks the store anyway.
+    void look_now();
+
+private:
+    void look();
+    void look_after(Duration delay);
+
+    io::Loop& loop_;
+    checkpoint::Store& store_;
+    const std::string incarnation_;
+    const Duration period_;
+    const Told told_;
+    Random random_;
+    std::optional<io::TimerId> timer_;  // none while a look is under way
+    std::uint32_t failures_ = 0;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace evenkeel::processor

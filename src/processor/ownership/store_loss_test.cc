@@ -1,0 +1,173 @@
+// A store that is emptied or set back under whole processors.
+#include <chrono>
+
+#include <gtest/gtest.h>
+
+#include "processor/core_fixture.h"
+#include "processor/ownership/store_mark.h"
+
+namespace evenkeel::processor {
+namespace {
+
+using std::chrono::milliseconds;
+using std::chrono::minutes;
+using std::chrono::seconds;
+
+class StoreLossTest : public testing::Test {
+protected:
+    void begin(const std::vector<std::string>& ids) {
+        world_.append(50);
+        for (const auto& id : ids) ASSERT_TRUE(world_.start(id).ok());
+        ASSERT_TRUE(world_.run_until([&] { return world_.seen.size() == 50 * partitions; }));
+        world_.scheduler.run_for(seconds(10));
+    }
+    void empty_the_store() { world_.server.restore(world_.group, {}); }
+    bool have_ended(std::size_t count) {
+        return world_.run_until([&] { return world_.endings.size() == count; }, minutes(1));
+    }
+    void expect_no_repeats() const {
+        for (std::uint32_t p = 0; p < partitions; ++p) {
+            const auto handled = world_.handled(p);
+            EXPECT_EQ(handled, up_to(handled.back()));
+        }
+    }
+    void expect_goes_on_with(const std::string& id) {
+        world_.options.accept_store_loss = true;
+        const Result<> started = world_.start(id);
+        ASSERT_TRUE(started.ok()) << started.error().detail;
+        const auto is_all = [&] {
+            for (std::uint32_t p = 0; p < partitions; ++p) {
+                if (world_.handled(p).back() < world_.hub.last({p}).value) return false;
+            }
+            return true;
+        };
+        EXPECT_TRUE(world_.run_until(is_all, minutes(1)));
+        world_.scheduler.run_for(seconds(5));
+    }
+
+    World world_;
+};
+
+TEST_F(StoreLossTest, stops_all_members_and_stores_positions_again) {
+    begin({"a", "b"});
+
+    empty_the_store();
+    world_.append(10);
+    ASSERT_TRUE(have_ended(2));
+    for (const auto& [id, why] : world_.endings) {
+        EXPECT_EQ(why.code, ErrorCode::corrupt) << id;
+        EXPECT_NE(why.detail.find("--accept-store-loss"), std::string::npos) << why.detail;
+        EXPECT_EQ(world_.owned(id), 0U);
+        world_.kill(id);
+    }
+    expect_no_repeats();
+
+    EXPECT_EQ(world_.start("c").error().code, ErrorCode::corrupt) << "nobody accepted it";
+    expect_goes_on_with("d");
+    expect_no_repeats();
+}
+
+TEST_F(StoreLossTest, is_noticed_within_a_heartbeat) {
+    begin({"a", "b"});
+
+    empty_the_store();
+
+    EXPECT_TRUE(world_.run_until([&] { return world_.endings.size() == 2; }, seconds(3)));
+}
+
+TEST_F(StoreLossTest, is_noticed_when_an_older_copy_is_put_back) {
+    begin({"a"});
+    const checkpoint::Table copy = world_.server.snapshot(world_.group);
+    world_.append(50);
+    world_.scheduler.run_for(6 * store_mark_period(standard_timing()));
+
+    world_.server.restore(world_.group, copy);
+    ASSERT_TRUE(have_ended(1));
+    EXPECT_NE(world_.ended->detail.find("older copy"), std::string::npos) << world_.ended->detail;
+    world_.kill("a");
+
+    expect_goes_on_with("b");
+    for (std::uint32_t p = 0; p < partitions; ++p) EXPECT_EQ(world_.handled(p), up_to(99));
+}
+
+TEST_F(StoreLossTest, makes_a_newcomer_wait_for_members_that_know_better) {
+    begin({"a", "b"});
+
+    empty_the_store();
+    ASSERT_TRUE(world_.start("c").ok()) << "the store is empty: it cannot know";
+    ASSERT_TRUE(have_ended(3));
+
+    expect_no_repeats();
+}
+
+TEST_F(StoreLossTest, is_not_what_a_store_that_fails_looks_like) {
+    begin({"a", "b"});
+
+    world_.faults.outage = true;
+    world_.scheduler.run_for(minutes(1));
+    world_.faults.outage = false;
+    world_.append(10);
+
+    ASSERT_TRUE(world_.run_until([&] { return world_.seen.size() >= 60 * partitions; }));
+    EXPECT_TRUE(world_.endings.empty());
+    expect_no_repeats();
+}
+
+TEST_F(StoreLossTest, that_was_accepted_is_not_reported_again_by_a_late_member) {
+    begin({"a", "b"});
+    world_.nodes["b"]->loop.pause(seconds(60));
+    empty_the_store();
+    ASSERT_TRUE(have_ended(1));
+    world_.kill("a");
+    world_.options.accept_store_loss = true;
+    ASSERT_TRUE(world_.start("c").ok());
+
+    ASSERT_TRUE(world_.run_until([&] { return world_.endings.contains("b"); }, minutes(2)));
+    world_.append(10);
+
+    EXPECT_NE(world_.ended->detail.find("Start it again"), std::string::npos);
+    EXPECT_TRUE(world_.run_until([&] { return world_.owned("c") == partitions; }));
+    world_.scheduler.run_for(seconds(30));
+    EXPECT_FALSE(world_.endings.contains("c"));
+    EXPECT_TRUE(world_.records(store_lost_key).empty());
+}
+
+TEST_F(StoreLossTest, is_accepted_by_several_at_once) {
+    begin({"a"});
+    empty_the_store();
+    ASSERT_TRUE(have_ended(1));
+    world_.kill("a");
+
+    world_.options.accept_store_loss = true;
+    int started = 0;
+    for (const std::string id : {"c", "d", "e"}) {
+        world_.nodes[id] = std::make_unique<World::Node>(world_, id, world_.options);
+        world_.nodes[id]->core->start([&](const Result<>& result) { started += result.ok(); });
+    }
+    ASSERT_TRUE(world_.run_until([&] { return started == 3; }));
+    world_.append(10);
+
+    ASSERT_TRUE(world_.run_until([&] { return world_.seen.size() >= 60 * partitions; }));
+    world_.scheduler.run_for(seconds(30));
+    EXPECT_EQ(world_.endings.size(), 1U) << "only the first";
+    expect_no_repeats();
+}
+
+TEST_F(StoreLossTest, ends_soon_although_a_handler_runs) {
+    begin({"a"});
+    const std::size_t handled = world_.seen.size();
+    world_.nodes["a"]->workers.set_latency(seconds(5), seconds(5));
+    world_.append(10);
+    world_.scheduler.run_for(milliseconds(100));
+
+    empty_the_store();
+    ASSERT_TRUE(have_ended(1));
+    world_.kill("a");
+
+    EXPECT_GT(world_.seen.size(), handled) << "what had begun was finished";
+    expect_goes_on_with("b");
+    expect_no_repeats();
+}
+
+}  // namespace
+}  // namespace evenkeel::processor

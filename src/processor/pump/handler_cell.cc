@@ -1,0 +1,183 @@
+#include "processor/pump/handler_cell.h"
+
+#include <exception>
+
+#include <fmt/core.h>
+
+#include "base/promise.h"
+
+namespace evenkeel::processor {
+
+Result<> call_user(Callback<Result<>()>& function) {
+    try {
+        return function();
+    } catch (const std::exception& exception) {
+        return Error{ErrorCode::handler_failed, fmt::format("it threw: {}", exception.what())};
+    } catch (...) {
+        return Error{ErrorCode::handler_failed, "it threw something that is no exception"};
+    }
+}
+
+HandlerCell::HandlerCell(io::Loop& loop, io::Executor& workers, PartitionId partition, Epoch epoch)
+    : loop_(loop), workers_(workers), partition_(partition), epoch_(epoch) {}
+
+void HandlerCell::open(Pump& pump, const HandlerFactory& factory) {
+    pump_ = &pump;
+    post([this, factory] {
+        handler_ = factory(partition_.value);
+        if (!handler_) return Result<>(Error{ErrorCode::handler_failed, "there is no handler"});
+        Result<> opened = handler_->on_opened(*this);
+        if (!opened.ok()) handler_.reset();
+        return opened;
+    });
+    is_open_ = true;
+}
+
+void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
+    batch_ = std::move(batch);
+    attempt_ = attempt;
+    term_ = std::move(term);
+    post([this, events]() -> Result<> {
+        if (is_late()) return {};
+        return handler_->on_events(*this, events);
+    });
+}
+
+// The worker may have waited for its turn, and the process may have stood still.
+bool HandlerCell::is_late() {
+    was_late_ = term_.is_over(loop_.clock().now());
+    return was_late_;
+}
+
+void HandlerCell::run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
+                         EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
+    batch_ = std::move(batch);
+    attempt_ = attempt;
+    term_ = std::move(term);
+    post([this, &transactions, done, events]() -> Result<> {
+        if (is_late()) return {};
+        auto transaction = transactions.begin(partition_);
+        if (!transaction.ok()) {
+            store_error_ = transaction.error();
+            return transaction.error();
+        }
+        sink_ = (*transaction)->native();
+        Callback<Result<>()> call = [&] { return handler_->on_events(*this, events); };
+        Result<> result = call_user(call);
+        sink_ = nullptr;
+        if (!result.ok()) return result;
+        result = (*transaction)->commit(done);
+        if (!result.ok()) store_error_ = result.error();
+        return result;
+    });
+}
+
+void HandlerCell::close(Closed reason) {
+    is_open_ = false;
+    post([this, reason] {
+        if (handler_) handler_->on_closed(*this, reason);
+        handler_.reset();
+        return Result<>();
+    });
+}
+
+void HandlerCell::post(Callback<Result<>()> call) {
+    loop_.check_here();
+    EK_CHECK(!is_busy_, "H1: one call at a time");
+    is_busy_ = true;
+    call_ = std::move(call);
+    workers_.post([self = shared_from_this()]() mutable {
+        Result<> result = call_user(self->call_);
+        io::Loop& loop = self->loop_;
+        loop.post([self = std::move(self), result = std::move(result)]() mutable {
+            self->ended(std::move(result));
+        });
+    });
+}
+
+void HandlerCell::ended(Result<> result) {
+    is_busy_ = false;
+    if (abandoned_) return close_abandoned();
+    if (pump_) pump_->on_ended(std::move(result));
+}
+
+void HandlerCell::abandon(Closed reason, Task gone) {
+    loop_.check_here();
+    set_closing(Closed::lost);
+    pump_ = nullptr;
+    abandoned_ = reason;
+    gone_ = std::move(gone);
+    if (!is_busy_) close_abandoned();
+}
+
+void HandlerCell::close_abandoned() {
+    if (is_open_) return close(*abandoned_);
+    Task gone = std::move(gone_);
+    if (gone) gone();
+}
+
+HandlerCell::Asked HandlerCell::asked() const {
+    const Lock lock(mutex_);
+    return asked_;
+}
+
+void HandlerCell::checkpoint(const Event& event) {
+    {
+        const Lock lock(mutex_);
+        if (event.sequence_number <= asked_.sequence) return;
+        asked_ = {event.sequence_number, event.offset, event.enqueued_time_ms};
+        if (is_told_) return;
+        is_told_ = true;
+    }
+    loop_.post([self = shared_from_this()] {
+        {
+            const Lock lock(self->mutex_);
+            self->is_told_ = false;
+        }
+        if (self->pump_) self->pump_->on_asked();
+    });
+}
+
+namespace {
+
+// Answers a waiting thread, also if the loop ends before it could.
+struct Flushed {
+    std::shared_ptr<Promise<Result<>>> promise = std::make_shared<Promise<Result<>>>();
+
+    Flushed() = default;
+    Flushed(Flushed&&) = default;
+    Flushed& operator=(Flushed&&) = default;
+    ~Flushed() {
+        if (promise) promise->set(Error{ErrorCode::cancelled, "the processor ends"});
+    }
+    void operator()(Result<> result) { promise->set(std::move(result)); }
+};
+
+}  // namespace
+
+Result<> HandlerCell::flush() {
+    Flushed answer;
+    const auto promise = answer.promise;
+    tell([answer = std::move(answer)](Pump& pump) mutable { pump.on_flush(std::move(answer)); });
+    return promise->wait();
+}
+
+void HandlerCell::pause() {
+    tell([](Pump& pump) { pump.on_pause(true); });
+}
+
+void HandlerCell::resume() {
+    tell([](Pump& pump) { pump.on_pause(false); });
+}
+
+void HandlerCell::seek(const Position& position) {
+    tell([position](Pump& pump) { pump.on_seek(position); });
+}
+
+void HandlerCell::tell(Callback<void(Pump&)> what) {
+    loop_.post([self = shared_from_this(), what = std::move(what)]() mutable {
+        if (self->pump_) what(*self->pump_);
+    });
+}
+
+}  // namespace evenkeel::processor

@@ -1,0 +1,229 @@
+// What is done with one partition that is ours: read, hand to the handler, store progress.
+//
+//     seal ─▶ look ─▶ open handler ─▶ attach reader ─▶ running ──close()──▶ drained ─▶ stored ─▶
+//     done
+//      ▲        ▲____________________________│ a failure: again, after a pause
+//
+//     running:  reader ─▶ next batch (gathers while the handler is busy) ─▶ handler ─▶ checkpointer
+//                                                          │ failed: again, one by one,
+//                                                          └─▶ put aside, skip, park, stop
+//
+// Invariants
+//   P1  No event is read before the checkpoint was sealed with our epoch (I13, I15).
+//   P2  The handler gets the events of the partition in order, one call at a time.
+//   P3  No call begins, and no checkpoint is written, without the permit (I14).
+//   P4  Only events whose handler has ended, that were put aside, or that their handler said are
+//       done, are stored as handled (I17); at_most_once: stored first, then handled (I18).
+//   P5  Until close() it reads, or waits for the time of its next attempt, or was told not to.
+//   P6  Once the partition is lost nothing is written any more, and no result counts.
+//   P7  No event is handled before the last one that was, if the hub still has it, was seen to be
+//       the same: a hub that was restored and written on stops the partition.
+//   P8  What was sealed counts once the store was seen to be the one that we began with.
+// Threads: pinned to the loop.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/random.h"
+#include "checkpoint/store.h"
+#include "io/loop.h"
+#include "processor/host.h"
+#include "processor/pump/checkpointer.h"
+#include "processor/pump/dead_letters.h"
+#include "processor/pump/handler_cell.h"
+#include "processor/pump/resume.h"
+#include "source/source.h"
+#include <evenkeel/processor.h>
+
+namespace evenkeel::processor {
+
+// All of it outlives the pump.
+struct PumpPlace {
+    io::Loop& loop;
+    io::Executor& workers;  // may run several tasks at once
+    checkpoint::Store& store;
+    source::Source& source;
+    Permit& permit;
+    DeadLetters& dead_letters;
+    const ProcessorOptions& options;
+    const HandlerFactory& handlers;
+};
+
+// Whom a pump tells.
+class PumpOwner {
+public:
+    virtual ~PumpOwner() = default;
+    virtual void on_failure(const Failure& failure) = 0;
+    // A poisonous event is to end the processor.
+    virtual void on_stop_wanted(PartitionId partition, const Error& error) = 0;
+    // As the hub describes itself now. False if it is another one, whose events are not to be read:
+    // the processor is stopped.
+    virtual bool on_hub(const source::HubProperties&) { return true; }
+    // After a seal: is the store still the one that this processor began with? No answer if not:
+    // the processor is stopped.
+    virtual void confirm_store(Callback<void(Result<>)> answer) { answer({}); }
+    // A handler goes on although its partition was given up; `is_running` false once it has ended.
+    virtual void on_undrained(PartitionId partition, bool is_running) = 0;
+    // The source answered.
+    virtual void on_heard() {}
+    // Expires with the owner, whom such a handler may outlive.
+    virtual std::weak_ptr<bool> alive() const = 0;
+};
+
+class Pump final : private HandlerCell::Pump {
+public:
+    Pump(const PumpPlace& place, PumpOwner& owner, PartitionId partition, Epoch epoch,
+         Random random);
+    // Without close() it ends as a crash would end it; the handler is told `lost`.
+    ~Pump() override;
+
+    void start();
+    // As PartitionHost::close. The pump may be destroyed in `done`.
+    void close(CloseReason reason, Task done);
+    // People say so: begins no call of the handler until this is taken back.
+    void hold(bool is_held);
+    PartitionStatus status() const;
+    // Since when it tries in vain to get a reader; none while it has one that works, and while
+    // something else is in its way.
+    std::optional<Instant> unread_since() const { return unread_since_; }
+    // A call of the handler is under way.
+    bool is_handling() const { return turn_ == Turn::handling || (cell_ && cell_->is_busy()); }
+    // How far it was handled, as it is stored or to be stored; sequence -1: nothing.
+    checkpoint::Checkpoint progress() const { return checkpoints_.checkpoint(); }
+
+private:
+    static constexpr Duration permit_poll = std::chrono::milliseconds(20);
+    static constexpr Duration read_wait = std::chrono::seconds(60);
+
+    enum class Turn : std::uint8_t { idle, committing, handling, resting, putting_aside, parked };
+    enum class Opening : std::uint8_t { sealing, looking, opening_handler, attaching, open };
+
+    // pump_open.cc: up to the reader, and back to it.
+    void seal();
+    void confirm();
+    void look();
+    void decide(std::int64_t created_ms, const source::PartitionProperties& partition);
+    void reset_checkpoint(std::int64_t created_ms);
+    void go_on(const Resume& resume);
+    void open_handler();
+    void attach();
+    void restart(ErrorScope scope, std::string_view operation, const Error& error);
+    void drop_reader();
+    void heard(bool is_reading);
+    void unheard();
+    const Position& start_position() const;
+    bool pass_landmark(EventBatch& batch);
+    void refuse(const Error& error);
+
+    // pump.cc: reading and handling.
+    void fill();
+    void arrived(Result<EventBatch> batch);
+    void keep(EventBatch batch);
+    void read_failed(const Error& error);
+    void look_for_progress();
+    void dispatch();
+    void wait_to_dispatch(Duration delay);
+    void commit_first();
+    void handle();
+    void run_in_transaction();
+    void not_committed(const Error& error);
+    void not_begun();
+    void watch_handler();
+    void handled(std::size_t count);
+    void failed(const Error& error);
+    void poison(const Error& error);
+    void put_aside(const Error& error);
+    void pass_poison();
+    void settle(std::size_t count);
+    void store_asked();
+    void apply_seek();
+    bool is_held() const;
+    bool may_handle() const;
+
+    void on_ended(Result<> result) override;
+    void on_asked() override;
+    void on_pause(bool is_paused) override;
+    void on_seek(const Position& position) override;
+    void on_flush(Callback<void(Result<>)> done) override;
+
+    // pump_close.cc
+    void drained();
+    void closed();
+    void drain_over();
+    void fenced();
+
+    void report(ErrorScope scope, std::string_view operation, const Error& error,
+                std::optional<Duration> retried_in = std::nullopt);
+    void cancel(std::optional<io::TimerId>& timer);
+    // Wraps an answer: it does not reach a pump that is gone, nor one that has begun anew or
+    // closes.
+    template <typename Function>
+    auto while_current(Function function) {
+        return [this, alive = std::weak_ptr<bool>(alive_), round = round_,
+                function = std::move(function)](auto&&... arguments) mutable {
+            if (!alive.expired() && round == round_) {
+                function(std::forward<decltype(arguments)>(arguments)...);
+            }
+        };
+    }
+
+    const PumpPlace place_;
+    const ProcessorOptions& options_;
+    PumpOwner& owner_;
+    const PartitionId partition_;
+    const Epoch epoch_;
+    Random random_;
+    Checkpointer checkpoints_;
+    std::shared_ptr<HandlerCell> cell_;
+
+    // Where we are.
+    Opening opening_ = Opening::sealing;
+    std::uint64_t round_ = 0;  // answers to earlier ones are void
+    std::uint32_t failures_ = 0;
+    std::int64_t hub_created_ms_ = 0;
+    checkpoint::Checkpoint resumed_;    // the store's, then what was handled since
+    Position position_;                 // where to attach next
+    bool is_position_ours_ = false;     // by seek(): not to be held against the checkpoint
+    std::optional<Landmark> landmark_;  // the event before that position, if it is known
+    std::optional<Landmark> awaited_;   // of the reader: it must come first, and is not handled
+
+    std::unique_ptr<source::Reader> reader_;
+    std::optional<Instant> unread_since_;
+    bool is_reading_ = false;
+    bool may_skip_ = false;         // the next event need not be the one behind the last
+    std::int64_t last_read_ = -1;   // -1: any may come
+    std::int64_t last_taken_ = -1;  // into a batch for the handler
+    Landmark taken_;                // that event
+    std::int64_t last_enqueued_ = -1;
+    EventBatch next_;
+    Instant next_since_;
+
+    Turn turn_ = Turn::idle;
+    EventBatch batch_;  // not while the cell is busy with it
+    Events left_;       // of the batch: not handled yet
+    std::size_t tried_ = 0;
+    bool is_tick_ = false;
+    bool is_single_ = false;            // one by one to the end of the batch
+    std::uint32_t event_failures_ = 0;  // of the first one left
+    std::uint32_t letter_failures_ = 0;
+    Instant handling_since_;
+    bool is_paused_ = false;     // by the handler
+    bool is_held_back_ = false;  // by people
+    std::optional<Position> seek_;
+    std::optional<CloseReason> closing_;
+    bool is_drained_ = false;
+    bool is_fenced_ = false;
+    std::vector<Task> closed_;
+
+    std::optional<io::TimerId> restart_timer_, read_timer_, turn_timer_, slow_timer_, drain_timer_;
+    std::uint64_t events_handled_ = 0;
+    std::uint64_t handler_failures_ = 0;
+    std::int64_t handled_sequence_ = -1;
+    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+};
+
+}  // namespace evenkeel::processor

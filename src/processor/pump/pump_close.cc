@@ -1,0 +1,146 @@
+// How a pump ends.
+// tidy: no test: pump_test.cc tests pumps as a whole
+#include <fmt/core.h>
+
+#include "processor/canary.h"
+#include "processor/pump/pump.h"
+
+namespace evenkeel::processor {
+namespace {
+
+Closed closed_as(CloseReason reason) {
+    switch (reason) {
+        case CloseReason::shutdown: return Closed::shutdown;
+        case CloseReason::hand_over: return Closed::handed_over;
+        case CloseReason::lost: return Closed::lost;
+    }
+    return Closed::lost;
+}
+
+}  // namespace
+
+void Pump::close(CloseReason reason, Task done) {
+    place_.loop.check_here();
+    closed_.push_back(std::move(done));
+    const bool is_first = !closing_.has_value();
+    const bool is_lost = reason == CloseReason::lost;
+    if (!is_first && !is_lost) return;
+    if (!is_first && closing_ != CloseReason::lost &&
+        checkpoints_.latest() > checkpoints_.stored()) {
+        report(ErrorScope::checkpoint, "last checkpoint",
+               {ErrorCode::cancelled,
+                "the partition was lost before it was stored; events will repeat"});
+    }
+    closing_ = reason;
+    if (cell_) cell_->set_closing(closed_as(reason));
+    if (is_first) {
+        drop_reader();
+        drain_timer_ = place_.loop.run_after(options_.drain_max, [this] {
+            drain_timer_.reset();
+            drain_over();
+        });
+    }
+    // A batch that is being stored as handled will be handled.
+    if (turn_ != Turn::handling && (turn_ != Turn::committing || is_lost)) {
+        turn_ = Turn::idle;
+        cancel(turn_timer_);
+        left_ = {};
+    }
+    const std::weak_ptr<bool> alive(alive_);
+    if (is_lost) checkpoints_.stop();  // P6; may end a flush, and with it the close
+    if (alive.expired() || turn_ != Turn::idle || (cell_ && cell_->is_busy())) return;
+    drained();
+}
+
+// No handler runs, and none will begin.
+void Pump::drained() {
+    if (is_drained_) return;
+    is_drained_ = true;
+    turn_ = Turn::idle;
+    left_ = {};
+    if (cell_ && cell_->is_open()) return cell_->close(closed_as(*closing_));
+    closed();
+}
+
+// on_closed() has been called, and may have asked for a last checkpoint.
+void Pump::closed() {
+    const auto finish = [this, alive = std::weak_ptr<bool>(alive_)](const Result<>& stored) {
+        if (alive.expired()) return;
+        cancel(drain_timer_);
+        if (!stored.ok() && closing_ != CloseReason::lost) {
+            report(ErrorScope::checkpoint, "last checkpoint", stored.error());
+        }
+        auto told = std::move(closed_);
+        closed_.clear();
+        for (Task& done : told) done();  // the first one may be our end
+    };
+    if (closing_ == CloseReason::lost || is_fenced_) return finish({});
+    if (canary_close_without_flush) return finish({});
+    store_asked();
+    checkpoints_.flush(finish);
+}
+
+// The time is over: whatever runs on does so without us.
+void Pump::drain_over() {
+    if (cell_ && (cell_->is_busy() || cell_->is_open())) {
+        report(ErrorScope::handler, "close",
+               {ErrorCode::timed_out,
+                fmt::format("the handler did not end within {} ms; its partition is given up "
+                            "without it",
+                            options_.drain_max.count())});
+        owner_.on_undrained(partition_, true);
+        cell_->abandon(closed_as(*closing_),
+                       [&owner = owner_, alive = owner_.alive(), partition = partition_] {
+                           if (!alive.expired()) owner.on_undrained(partition, false);
+                       });
+        cell_.reset();
+    }
+    if (closing_ != CloseReason::lost && checkpoints_.latest() > checkpoints_.stored()) {
+        report(ErrorScope::checkpoint, "last checkpoint",
+               {ErrorCode::timed_out, "the store did not take it in time; events will repeat"});
+    }
+    closing_ = CloseReason::lost;
+    is_drained_ = true;
+    const std::weak_ptr<bool> alive(alive_);
+    checkpoints_.stop();  // ends a flush, and with it the close, if that was waited for
+    if (!alive.expired()) closed();
+}
+
+void Pump::fenced() {
+    if (is_fenced_) return;
+    is_fenced_ = true;
+    const std::weak_ptr<bool> alive(alive_);
+    checkpoints_.stop();
+    if (alive.expired()) return;
+    drop_reader();
+    cancel(turn_timer_);
+    if (turn_ != Turn::handling) {
+        turn_ = Turn::idle;
+        left_ = {};
+    }
+    if (cell_) cell_->set_closing(Closed::lost);
+    if (!closing_)
+        place_.permit.on_fenced(partition_);  // answers with close(lost), perhaps at once
+}
+
+PartitionStatus Pump::status() const {
+    PartitionStatus status;
+    status.partition = partition_.value;
+    status.epoch = epoch_.value;
+    status.handled_sequence = handled_sequence_;
+    status.checkpoint_sequence = checkpoints_.stored().sequence;
+    status.last_enqueued_sequence = last_enqueued_;
+    status.events_handled = events_handled_;
+    status.failures = handler_failures_;
+    status.state = closing_                       ? "closing"
+                   : turn_ == Turn::parked        ? "parked"
+                   : is_paused_ || is_held_back_  ? "paused"
+                   : opening_ < Opening::open     ? "opening"
+                   : turn_ == Turn::resting       ? "retrying"
+                   : turn_ == Turn::putting_aside ? "retrying"
+                   : turn_ == Turn::idle          ? "reading"
+                                                  : "handling";
+    return status;
+}
+
+}  // namespace evenkeel::processor

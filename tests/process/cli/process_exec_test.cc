@@ -1,0 +1,242 @@
+// `evenkeel process --exec`: commands that end early, take long, and outlive moves and stops.
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <memory>
+#include <sstream>
+#include <string>
+#include <vector>
+
+#include <signal.h>
+
+#include <boost/json.hpp>
+
+#include "process/cli/process_fixture.h"
+
+namespace evenkeel::cli_tests {
+namespace {
+
+class ProcessExec : public ProcessTest {
+protected:
+    std::vector<std::string> process(const std::string& command,
+                                     std::vector<std::string> more = {}) const {
+        more.insert(more.begin(), {"--exec", command});
+        return ProcessTest::process(more);
+    }
+    std::int64_t attempts() const {
+        std::int64_t sum = 0;
+        for (const auto& each : partitions()) sum += each.failed_attempts;
+        return sum;
+    }
+    static std::string text_of(const std::string& file) {
+        std::stringstream text;
+        text << std::ifstream(file).rdbuf();
+        return text.str();
+    }
+};
+
+TEST_F(ProcessExec, outlives_a_command_that_ends_before_it_has_read) {
+    create(1);
+    // A batch is more than a pipe holds.
+    send({"--count", "200", std::string(4096, 'x')});
+
+    Process running(process("exit 0"));
+    EXPECT_TRUE(eventually([&] { return is_done(); }));
+    running.signal(SIGTERM);
+    const fault::Ended ended = running.wait();
+
+    EXPECT_TRUE(ended.exited) << "by signal " << ended.code;
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_EQ(attempts(), 0) << "exit code 0 is done";
+}
+
+TEST_F(ProcessExec, takes_a_bad_end_before_it_has_read_for_a_failure) {
+    create(1);
+    send({"--count", "20", std::string(40960, 'x')});
+
+    Process running(process("exit 3", {"--attempts", "1", "--poison", "skip"}));
+    EXPECT_TRUE(eventually([&] { return is_done(); }));
+    running.signal(SIGTERM);
+    const std::string errors = running.rest_of_errors();
+
+    EXPECT_EQ(running.wait().code, 0);
+    EXPECT_TRUE(has(errors, "exit code 3")) << errors;
+}
+
+TEST_F(ProcessExec, a_stop_lets_the_running_command_finish) {
+    create(1);
+    send({"a", "b", "c"});
+    const std::string began = hub_->file(name_ + ".began");
+    const std::string done = hub_->file(name_ + ".done");
+
+    Process running(process("cat > " + began + "; sleep 3; cat " + began + " >> " + done));
+    ASSERT_TRUE(eventually([&] { return has(text_of(began), "\n"); }));
+    running.signal(SIGTERM);
+    const std::string errors = running.rest_of_errors();
+
+    EXPECT_EQ(running.wait().code, 0) << errors;
+    EXPECT_TRUE(is_done()) << errors;
+    EXPECT_EQ(text_of(done), text_of(began));
+    EXPECT_EQ(attempts(), 0);
+    EXPECT_FALSE(has(errors, "handle:")) << errors;
+}
+
+TEST_F(ProcessExec, a_stop_terminates_a_command_that_does_not_end_in_time) {
+    create(1);
+    send({"a"});
+    const std::string began = hub_->file(name_ + ".began");
+    const std::string told = hub_->file(name_ + ".told");
+
+    Process running(process("trap 'echo told >> " + told + "; exit 1' TERM; cat > " + began +
+                                "; while :; do sleep 0.1; done",
+                            {"--drain-max", "200ms"}));
+    ASSERT_TRUE(eventually([&] { return has(text_of(began), "\n"); }));
+    running.signal(SIGTERM);
+    const std::string errors = running.rest_of_errors();
+
+    EXPECT_EQ(running.wait().code, 0) << errors;
+    EXPECT_EQ(text_of(told), "told\n");
+    EXPECT_TRUE(has(errors, "did not end in time")) << errors;
+    EXPECT_EQ(attempts(), 0);
+    EXPECT_FALSE(is_done()) << "it goes to the next owner";
+}
+
+TEST_F(ProcessExec, a_stop_that_reaches_the_command_too_is_no_failure_of_it) {
+    create(1);
+    send({"a"});
+    const std::string began = hub_->file(name_ + ".began");
+
+    Process running(
+        process("cat > /dev/null; echo $$ > " + began + "; while :; do sleep 0.1; done"));
+    ASSERT_TRUE(eventually([&] { return has(text_of(began), "\n"); }));
+    // As a service manager does it: all processes at once.
+    running.signal(SIGTERM);
+    ASSERT_EQ(kill(std::atoi(text_of(began).c_str()), SIGTERM), 0);
+    const std::string errors = running.rest_of_errors();
+
+    EXPECT_EQ(running.wait().code, 0) << errors;
+    EXPECT_EQ(attempts(), 0) << errors;
+    EXPECT_FALSE(is_done());
+}
+
+TEST_F(ProcessExec, a_command_that_answers_by_lines_ends_with_its_input) {
+    create(1);
+    send({"a", "b"});
+    const std::string done = hub_->file(name_ + ".done");
+
+    Process running(process("while read -r e; do echo \"$e\" >> " + done +
+                                "; echo ok; done; sleep 2; echo end >> " + done,
+                            {"--ack", "line"}));
+    EXPECT_TRUE(eventually([&] { return is_done(); }));
+    running.signal(SIGTERM);
+    const std::string errors = running.rest_of_errors();
+
+    EXPECT_EQ(running.wait().code, 0) << errors;
+    const std::string text = text_of(done);
+    EXPECT_EQ(std::count(text.begin(), text.end(), '\n'), 3) << text;
+    EXPECT_TRUE(text.ends_with("end\n")) << text;
+}
+
+TEST_F(ProcessExec, a_command_inherits_no_credentials_unless_asked_for) {
+    create(1);
+    const std::string first = hub_->file(name_ + ".first");
+    const std::string second = hub_->file(name_ + ".second");
+    setenv("EVENKEEL_STORE", store_.c_str(), 1);
+    setenv("EVENTHUB_CONNECTION_STRING", hub_->connection().c_str(), 1);
+    const auto run = [&](const std::string& file, const std::vector<std::string>& more) {
+        send({"a"});
+        Process running(process("cat > /dev/null; env > " + file, more));
+        EXPECT_TRUE(eventually([&] { return is_done(); }));
+        running.signal(SIGTERM);
+        EXPECT_EQ(running.wait().code, 0);
+        return "\n" + text_of(file);
+    };
+
+    const std::string usual = run(first, {});
+    const std::string asked = run(second, {"--pass-env", "EVENKEEL_HUB", "--pass-env", "NO_COLOR"});
+    unsetenv("EVENKEEL_STORE");
+    unsetenv("EVENTHUB_CONNECTION_STRING");
+
+    EXPECT_TRUE(has(usual, "\nPATH=")) << usual;
+    EXPECT_TRUE(has(usual, "\nEVENKEEL_URL=")) << usual;
+    EXPECT_FALSE(has(usual, "SharedAccessKey")) << usual;
+    EXPECT_FALSE(has(usual, "\nEVENKEEL_STORE=")) << usual;
+    EXPECT_TRUE(has(asked, "\nEVENKEEL_HUB=Endpoint=")) << asked;
+    EXPECT_FALSE(has(asked, "\nEVENTHUB_CONNECTION_STRING=")) << asked;
+}
+
+// How often each event was handled, from what the commands wrote: the events as they came.
+std::map<std::pair<std::int64_t, std::int64_t>, int> handled_in(const std::string& text) {
+    std::map<std::pair<std::int64_t, std::int64_t>, int> times;
+    std::istringstream lines(text);
+    for (std::string line; std::getline(lines, line);) {
+        const auto event = boost::json::parse(line).as_object();
+        ++times[{event.at("partition").to_number<std::int64_t>(),
+                 event.at("sequence_number").to_number<std::int64_t>()}];
+    }
+    return times;
+}
+
+// Instances come and go while commands run: nothing is handled twice and no attempt is used up.
+class ProcessMoves : public ProcessExec, public testing::WithParamInterface<const char*> {};
+
+TEST_P(ProcessMoves, and_stops_repeat_nothing_and_use_no_attempt) {
+    const int rounds = std::getenv("EVENKEEL_LONG") != nullptr ? 20 : 4;
+    set_name(std::string("moves-") + GetParam());
+    create(8);
+    const std::string seen = hub_->file(name_ + ".seen");
+    const std::string command = "cat >> " + seen + "; sleep 0." + GetParam();
+    std::string errors;
+    std::vector<std::pair<std::string, std::unique_ptr<Process>>> running;
+    int named = 0;
+    const auto start = [&] {
+        const std::string id = "m" + std::to_string(++named);
+        running.emplace_back(
+            id, std::make_unique<Process>(process(command, {"--id", id, "--batch", "5"})));
+    };
+    const auto stop_first = [&] {
+        running.front().second->signal(SIGTERM);
+        errors += running.front().second->rest_of_errors();
+        const fault::Ended ended = running.front().second->wait();
+        EXPECT_TRUE(ended.exited && ended.code == 0) << errors;
+        running.erase(running.begin());
+    };
+    // Its share, while events wait for handlers.
+    const auto owns = [&](const std::string& id, std::ptrdiff_t count) {
+        send({"--count", "200", "tick"});
+        return owned_by(id) >= count;
+    };
+    start();
+    ASSERT_TRUE(eventually([&] { return owns("m1", 8); }));
+
+    for (int round = 0; round < rounds && !HasFatalFailure(); ++round) {
+        start();
+        ASSERT_TRUE(eventually([&] { return owns(running.back().first, 4); })) << round;
+        stop_first();
+        ASSERT_TRUE(eventually([&] { return owns(running.back().first, 8); })) << round;
+    }
+    stop_first();
+
+    const auto times = handled_in(text_of(seen));
+    std::int64_t repeated = 0;
+    for (const auto& [event, count] : times) repeated += count - 1;
+    std::map<std::int64_t, std::int64_t> handled;
+    for (const auto& [event, count] : times) ++handled[event.first];
+    EXPECT_EQ(repeated, 0);
+    EXPECT_EQ(attempts(), 0);
+    for (const auto& each : partitions()) {
+        EXPECT_EQ(each.position + 1, handled[each.partition])
+            << "what was handled is stored, and nothing else";
+    }
+    EXPECT_FALSE(has(errors, "handle:")) << errors;
+    std::printf("ledger: %d joins and %d stops, commands of 0.%s s, %zu events, %lld repeated\n",
+                named, named, GetParam(), times.size(), static_cast<long long>(repeated));
+}
+
+INSTANTIATE_TEST_SUITE_P(Commands, ProcessMoves, testing::Values("005", "1"),
+                         [](const auto& each) { return "of_0_" + std::string(each.param) + "_s"; });
+
+}  // namespace
+}  // namespace evenkeel::cli_tests
