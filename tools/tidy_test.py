@@ -70,7 +70,7 @@ BAD = {
     ],
     "sync": [("src/commitlog/a.h", "#pragma once\nint r = fdatasync(f);\n")],
     "length": [("src/hub/a.h", "#pragma once\n" + "int x;\n" * 600)],
-    "seed": [(TESTS + "/lab/a_test.cc", "Random random(test_seed());\n")],
+    "seed": [(TESTS + "/process/a_test.cc", "Random random(test_seed());\n")],
     "open-work": [
         ("src/hub/a.h", f"#pragma once\n// {OPEN}: later\n"),
         ("docs/a.md", f"{OPEN}\n"),

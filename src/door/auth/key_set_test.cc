@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/log.h"
 #include "door/auth/jwt_fixture.h"
 #include "http/server.h"
 #include "io/sim/network.h"
@@ -17,7 +16,6 @@ using namespace std::chrono_literals;
 class KeySetTest : public testing::Test {
 protected:
     KeySetTest() {
-        set_trace_level(TraceLevel::off);
         server_.emplace(
             loop_, http::ServerOptions{},
             [this](const http::Request& request, Callback<void(http::Response)> answer) {
@@ -31,7 +29,6 @@ protected:
     ~KeySetTest() override {
         keys_.reset();
         server_.reset();
-        set_trace_level(TraceLevel::info);
     }
 
     void start(const std::string& text = {}, const std::string& url = "http://provider/keys?p=1") {
