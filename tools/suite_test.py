@@ -103,6 +103,23 @@ class Scripts(unittest.TestCase):
         self.assertEqual(self.rows(ran("notrun", skipped="Unable to find executable"))[0][0], "failed")
 
 
+class Filters(unittest.TestCase):
+    def chosen(self, *filters):
+        entries = [suite.Entry({"name": name, "command": [name]})
+                   for name in ("clock_tests", "random_clock_tests", "loop_tests")]
+        whole, partial, _ = suite.choose(entries, filters)
+        self.assertEqual(partial, [])
+        return [entry.name for entry in whole]
+
+    def test_a_part_of_a_name_chooses_all_programs_that_contain_it(self):
+        self.assertEqual(self.chosen("clock_test"), ["clock_tests", "random_clock_tests"])
+
+    def test_a_full_name_chooses_that_program_only(self):
+        self.assertEqual(self.chosen("clock_tests"), ["clock_tests"])
+        self.assertEqual(self.chosen("clock_tests", "loop"), ["clock_tests", "loop_tests"])
+        self.assertEqual(self.chosen("clock_tests", "random"), ["clock_tests", "random_clock_tests"])
+
+
 class Repeats(unittest.TestCase):
     def test_a_failure_names_the_program_the_run_and_the_seed(self):
         rows = suite.of_run([("failed", "Clock.stops", "it went on"), ("passed", "Clock.ticks", "")],
