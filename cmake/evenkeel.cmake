@@ -82,28 +82,39 @@ if(EVENKEEL_BENCHES)
     find_package(benchmark 1.7 REQUIRED)
 endif()
 
-# ek_tests(name DEPS library... SOURCES file...): a gtest program, each of its tests known to ctest.
-# The program runs as one ctest entry; ./test counts the single tests from its report.
+# ek_tests(name DEPS library... SOURCES file... DEFINES definition... LABELS label...): a gtest program.
+# It runs as one ctest entry; ./test counts the single tests from its report. The label single_threaded
+# is for programs that start neither threads nor processes, script for those that only `dev` runs: the
+# thread sanitizer neither builds nor runs them.
 function(ek_tests name)
     if(name MATCHES "canary" AND NOT EVENKEEL_CANARIES)
         return()
     endif()
     cmake_parse_arguments(arg "" "" "DEPS;SOURCES;DEFINES;LABELS" ${ARGN})
+    if(single_threaded IN_LIST arg_LABELS)
+        list(APPEND arg_SOURCES $<TARGET_OBJECTS:no_threads>)
+    endif()
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE ${arg_DEPS} evenkeel_test_support GTest::gtest)
     target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
     target_precompile_headers(${name} REUSE_FROM test_pch)
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    if(EVENKEEL_SANITIZE MATCHES "thread" AND arg_LABELS MATCHES "single_threaded|script")
+        set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
+        return()
+    endif()
     add_test(NAME ${name} COMMAND ${name} --gtest_color=no
         --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
 endfunction()
 
-# ek_module(name DEPS module... LIBRARIES target... SOURCES file... TESTS file... BENCHES file... FUZZERS file...)
+# ek_module(name DEPS module... LIBRARIES target... SOURCES file... TESTS file... THREAD_TESTS file...
+# TEST_DEPS target... BENCHES file... FUZZERS file...)
 # makes evenkeel_<name>, <name>_tests, <name>_bench and one fuzzer per file. DEPS are modules of
 # ours and follow the map in docs/architecture.md; tools/tidy checks the includes against it.
+# THREAD_TESTS are those that start threads, in <name>_thread_tests: the thread sanitizer runs only them.
 function(ek_module name)
-    cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;SOURCES;TESTS;BENCHES;FUZZERS;TEST_DEPS" ${ARGN})
+    cmake_parse_arguments(arg "" "" "DEPS;LIBRARIES;SOURCES;TESTS;BENCHES;FUZZERS;TEST_DEPS;THREAD_TESTS" ${ARGN})
     set(library evenkeel_${name})
     add_library(${library} STATIC ${arg_SOURCES})
     target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
@@ -113,7 +124,10 @@ function(ek_module name)
     endforeach()
     target_link_libraries(${library} PRIVATE ${arg_LIBRARIES})
     if(EVENKEEL_TESTS AND arg_TESTS)
-        ek_tests(${name}_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_TESTS})
+        ek_tests(${name}_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_TESTS} LABELS single_threaded)
+    endif()
+    if(EVENKEEL_TESTS AND arg_THREAD_TESTS)
+        ek_tests(${name}_thread_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_THREAD_TESTS})
     endif()
     if(EVENKEEL_BENCHES AND arg_BENCHES)
         add_executable(${name}_bench ${arg_BENCHES})
