@@ -4,6 +4,7 @@ option(EVENKEEL_TESTS "Build the tests" ON)
 option(EVENKEEL_BENCHES "Build the unit benchmarks" OFF)
 option(EVENKEEL_CANARIES "Build the canaries: labs against code with a known bug" ON)
 option(EVENKEEL_FUZZERS "Build the fuzzers (clang only)" OFF)
+option(EVENKEEL_PCH "Precompile the standard headers that the libraries use" ON)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -38,7 +39,17 @@ add_compile_definitions(_GLIBCXX_ASSERTIONS)
 # A checkout must give the same binary wherever it lies.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    add_compile_options(-Wthread-safety)
+    # Without a time stamp, a precompiled header that comes out of ccache is as good as a new one. ccache
+    # does not look behind CMake's -Xclang for paths, which would tie what it holds to one folder. With
+    # a usual extension clang would read the old file while it makes the new one.
+    add_compile_options(-Wthread-safety "SHELL:-Xclang -fno-pch-timestamp")
+    set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -include <PCH_HEADER> -x c++-header)
+    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
+    set(CMAKE_PCH_EXTENSION .clang)
+    file(GLOB stale ${CMAKE_BINARY_DIR}/CMakeFiles/*_pch.dir/*.gch ${CMAKE_BINARY_DIR}/CMakeFiles/*_pch.dir/*.pch)
+    if(stale)
+        file(REMOVE ${stale})
+    endif()
 else()
     add_compile_options(-fpch-preprocess)
 endif()
@@ -68,15 +79,34 @@ find_path(EK_LIBPQ_INCLUDE libpq-fe.h PATH_SUFFIXES postgresql REQUIRED)
 find_package(CURL 7.88 REQUIRED)  # its headers; the library is loaded when it is used
 pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
+if(EVENKEEL_PCH)
+    # Nearly every source of a library reads these: compiled once, as static libraries are compiled.
+    # They are no excuse for a missing #include: `release` and `clang` build without.
+    file(WRITE ${CMAKE_BINARY_DIR}/library_pch.cc "// Holds the precompiled header of all libraries.\n")
+    add_library(library_pch STATIC ${CMAKE_BINARY_DIR}/library_pch.cc)
+    target_link_libraries(library_pch PRIVATE Threads::Threads fmt::fmt)
+    target_precompile_headers(library_pch PRIVATE <algorithm> <array> <atomic> <chrono> <coroutine> <cstdint>
+        <deque> <functional> <map> <memory> <mutex> <optional> <span> <string> <string_view> <unordered_map>
+        <utility> <variant> <vector> <fmt/format.h>)
+endif()
+# ek_precompiled(library): its sources read the standard headers precompiled.
+function(ek_precompiled library)
+    if(EVENKEEL_PCH)
+        target_precompile_headers(${library} REUSE_FROM library_pch)
+    endif()
+endfunction()
+
 if(EVENKEEL_TESTS)
     find_package(GTest 1.12 REQUIRED)
     # gtest costs more than a second a file, so it is compiled once and all tests reuse it.
     file(WRITE ${CMAKE_BINARY_DIR}/test_pch.cc "// Holds the precompiled header of all tests.\n")
     add_library(test_pch OBJECT ${CMAKE_BINARY_DIR}/test_pch.cc)
-    target_link_libraries(test_pch PRIVATE GTest::gtest)
+    target_link_libraries(test_pch PRIVATE Threads::Threads fmt::fmt GTest::gtest)
     # Objects and programs would get -fPIC and -fPIE, which do not share a precompiled header.
     set_target_properties(test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <chrono> <functional> <memory> <string> <vector>)
+    target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <coroutine>
+        <deque> <functional> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread>
+        <unordered_map> <variant> <vector> <fmt/format.h>)
 endif()
 if(EVENKEEL_BENCHES)
     find_package(benchmark 1.7 REQUIRED)
@@ -119,6 +149,7 @@ function(ek_module name)
     add_library(${library} STATIC ${arg_SOURCES})
     target_include_directories(${library} PUBLIC ${CMAKE_SOURCE_DIR}/src ${CMAKE_SOURCE_DIR}/include)
     target_link_libraries(${library} PUBLIC Threads::Threads fmt::fmt)
+    ek_precompiled(${library})
     foreach(dep IN LISTS arg_DEPS)
         target_link_libraries(${library} PUBLIC evenkeel_${dep})
     endforeach()
