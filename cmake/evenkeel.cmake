@@ -136,6 +136,10 @@ function(ek_tests name)
     add_test(NAME ${name} COMMAND ${name} --gtest_color=no
         --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
+    if(script IN_LIST arg_LABELS)
+        # They kill processes and wait: what takes longest starts first, so that nothing waits for it alone.
+        set_tests_properties(${name} PROPERTIES COST 60)
+    endif()
 endfunction()
 
 # ek_module(name DEPS module... LIBRARIES target... SOURCES file... TESTS file... THREAD_TESTS file...
