@@ -20,6 +20,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "io/loop.h"
 #include "io/system/loop.h"
@@ -57,18 +58,16 @@ public:
         call->fail({ErrorCode::overloaded,
                     fmt::format("more than {} operations wait for the checkpoint store",
                                 queued_calls_max)});
-        loop_.post([weak = std::weak_ptr<CallQueue*>(alive_), call = std::move(call)] {
-            if (!weak.expired()) call->answer();
-        });
+        loop_.post(lifetime_.guard([call = std::move(call)] { call->answer(); }));
     }
 
     // Answers an error, soon.
     template <typename Done>
     void refuse(Done done, Error error) {
-        loop_.post([weak = std::weak_ptr<CallQueue*>(alive_), done = std::move(done),
-                    error = std::move(error)]() mutable {
-            if (!weak.expired()) done(std::move(error));
-        });
+        loop_.check_here();
+        loop_.post(lifetime_.guard([done = std::move(done), error = std::move(error)]() mutable {
+            done(std::move(error));
+        }));
     }
 
     void watch(std::function<void()> changed) {
@@ -87,12 +86,10 @@ private:
     // After the running task: what it calls together travels together.
     void send_soon() {
         if (is_running_ || std::exchange(is_sending_soon_, true)) return;
-        loop_.post([weak = std::weak_ptr<CallQueue*>(alive_)] {
-            const auto queue = weak.lock();
-            if (!queue) return;
-            (*queue)->is_sending_soon_ = false;
-            (*queue)->send();
-        });
+        loop_.post(lifetime_.guard([this] {
+            is_sending_soon_ = false;
+            send();
+        }));
     }
 
     // One batch at a time is with the runner; what comes meanwhile makes the next one.
@@ -107,22 +104,19 @@ private:
             calls.assign(std::move_iterator(waiting_.begin()), std::move_iterator(end));
             waiting_.erase(waiting_.begin(), end);
         }
-        thread_.post(
-            [this, weak = std::weak_ptr<CallQueue*>(alive_), calls = std::move(calls)]() mutable {
-                runner_->run(calls);
-                loop_.post([weak = std::move(weak), calls = std::move(calls)]() mutable {
-                    if (const auto queue = weak.lock()) (*queue)->receive(calls);
-                });
-            });
+        thread_.post([this, calls = std::move(calls)]() mutable {
+            runner_->run(calls);
+            loop_.post(lifetime_.guard([this, calls = std::move(calls)] { receive(calls); }));
+        });
     }
 
     void receive(const Calls& calls) {
         is_running_ = false;
         send();  // what came meanwhile, before the answers bring more
-        const std::weak_ptr<CallQueue*> weak = alive_;
+        const Lifetime::Watch watch = lifetime_.watch();
         for (const auto& call : calls) {
             call->answer();
-            if (weak.expired()) return;  // by the answer
+            if (watch.over()) return;  // by the answer
         }
     }
 
@@ -132,16 +126,15 @@ private:
 
     void poll() {
         timer_ = {};
-        thread_.post([this, weak = std::weak_ptr<CallQueue*>(alive_)]() mutable {
+        thread_.post([this] {
             const bool has_changed = runner_->has_changed();
-            loop_.post([weak = std::move(weak), has_changed] {
-                const auto queue = weak.lock();
-                if (!queue || !(*queue)->changed_) return;
-                if ((*queue)->timer_ == io::TimerId{}) (*queue)->poll_later();
+            loop_.post(lifetime_.guard([this, has_changed] {
+                if (!changed_) return;
+                if (timer_ == io::TimerId{}) poll_later();
                 if (!has_changed) return;
-                const auto changed = (*queue)->changed_;  // it may end the watch, or the store
+                const auto changed = changed_;  // it may end the watch, or the store
                 changed();
-            });
+            }));
         });
     }
 
@@ -154,8 +147,7 @@ private:
     std::function<void()> changed_;
     bool is_polling_ = false;  // a poll is with the runner, or its timer is set
     io::TimerId timer_{};
-    // Its control block tells tasks on the loop whether we are still there.
-    const std::shared_ptr<CallQueue*> alive_ = std::make_shared<CallQueue*>(this);
+    Lifetime lifetime_;
     const std::unique_ptr<Runner> runner_;
     // Ends first, so that no task of it meets what is gone.
     io::system::WorkerThread thread_{"store/0"};

@@ -54,13 +54,13 @@ void FaultyStore::exchange(Duration half, Answer<T> done, Call call) {
     const bool is_silent = faults_.silent_per_thousand > 0 && draw(faults_.silent_per_thousand);
     const Duration entry = half == faults_.list_half ? faults_.list_entry : Duration(0);
 
-    auto answer = [alive = std::weak_ptr<FaultyStore*>(alive_), &client = client_,
-                   done = std::move(done)](Result<T> result) mutable {
-        if (alive.expired()) return;  // its loop may be gone too
-        client.post([alive, done = std::move(done), result = std::move(result)]() mutable {
-            if (!alive.expired()) done(std::move(result));
-        });
-    };
+    // Guarded twice: when the store is gone, its loop may be gone too.
+    auto answer = lifetime_.guard([this, done = std::move(done)](Result<T> result) mutable {
+        client_.post(
+            lifetime_.guard([done = std::move(done), result = std::move(result)]() mutable {
+                done(std::move(result));
+            }));
+    });
     if (faults_.outage) return answer(away());
 
     auto arrive = [inner = inner_, &faults = faults_, &server = server_, way_back, entry,
@@ -220,15 +220,13 @@ bool FaultyStore::watch(std::function<void()> changed) {
     client_.check_here();
     if (!faults_.push) return false;
     changed_ = std::move(changed);
-    auto tell = [alive = std::weak_ptr<FaultyStore*>(alive_), &client = client_] {
-        if (alive.expired()) return;
-        client.post([alive] {
-            const auto store = alive.lock();
-            if (!store || !(*store)->changed_) return;
-            const auto now_changed = (*store)->changed_;  // it may end the watch, or the store
+    auto tell = lifetime_.guard([this] {
+        client_.post(lifetime_.guard([this] {
+            if (!changed_) return;
+            const auto now_changed = changed_;  // it may end the watch, or the store
             now_changed();
-        });
-    };
+        }));
+    });
     server_.post([inner = std::weak_ptr<Store>(inner_), &server = server_, &faults = faults_,
                   random = random_.fork(), tell]() mutable {
         const auto watched = inner.lock();

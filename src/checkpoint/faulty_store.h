@@ -20,6 +20,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
@@ -94,7 +95,7 @@ private:
     Random random_;
     std::uint64_t requests_ = 0;
     std::function<void()> changed_;
-    const std::shared_ptr<FaultyStore*> alive_ = std::make_shared<FaultyStore*>(this);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -13,20 +13,19 @@ Store::Answer<T> TimedStore::within_limit(Answer<T> done) {
         io::TimerId timer{};
     };
     auto call = std::make_shared<Call>(Call{std::move(done), {}});
-    call->timer =
-        loop_.run_after(limit_, [call, limit = limit_, alive = std::weak_ptr<char>(alive_)] {
-            if (alive.expired() || !call->done) return;
-            const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(limit);
-            auto late = std::exchange(call->done, {});
-            late(Error{ErrorCode::timed_out,
-                       fmt::format("no answer from the store within {} ms", waited.count())});
-        });
-    return [call, &loop = loop_, alive = std::weak_ptr<char>(alive_)](Result<T> result) {
-        if (alive.expired() || !call->done) return;
-        loop.cancel(call->timer);
+    call->timer = loop_.run_after(limit_, lifetime_.guard([this, call] {
+        if (!call->done) return;
+        const auto waited = std::chrono::duration_cast<std::chrono::milliseconds>(limit_);
+        auto late = std::exchange(call->done, {});
+        late(Error{ErrorCode::timed_out,
+                   fmt::format("no answer from the store within {} ms", waited.count())});
+    }));
+    return lifetime_.guard([this, call](Result<T> result) {
+        if (!call->done) return;
+        loop_.cancel(call->timer);
         auto answered = std::exchange(call->done, {});
         answered(std::move(result));
-    };
+    });
 }
 
 void TimedStore::list_members(Answer<std::vector<Member>> done) {

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
 
@@ -48,7 +49,7 @@ private:
     io::Loop& loop_;
     Store& inner_;
     const Duration limit_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -145,12 +145,10 @@ void Log::flush_if_idle() {
     flushing_ = std::make_shared<Flushing>(Flushing{plan_flush(), {}});
     flushing_->plan.mark.counter = ++mark_counter_;
     ++disk_tasks_;
-    context_.disk.post([this, alive = std::weak_ptr<Alive>(alive_), writer = writer_,
+    context_.disk.post([flushed = lifetime_.guard([this] { on_flushed(); }), writer = writer_,
                         flushing = flushing_, &loop = context_.loop]() mutable {
         flushing->outcome = writer->flush(flushing->plan);
-        loop.post([this, alive = std::move(alive)] {
-            if (!alive.expired()) on_flushed();
-        });
+        loop.post(std::move(flushed));
     });
 }
 
@@ -305,14 +303,14 @@ void Log::finish_close_if_idle() {
     }
     saved_ = true;
     ++disk_tasks_;
-    context_.disk.post([this, alive = std::weak_ptr<Alive>(alive_), writer = writer_,
-                        mark = next_mark(2), &loop = context_.loop]() mutable {
+    auto saved = lifetime_.guard([this] {
+        --disk_tasks_;
+        finish_close_if_idle();
+    });
+    context_.disk.post([saved = std::move(saved), writer = writer_, mark = next_mark(2),
+                        &loop = context_.loop]() mutable {
         (void)writer->save(mark);  // a hint: without it the next start reads more
-        loop.post([this, alive = std::move(alive)] {
-            if (alive.expired()) return;
-            --disk_tasks_;
-            finish_close_if_idle();
-        });
+        loop.post(std::move(saved));
     });
 }
 

@@ -24,6 +24,7 @@
 #include <variant>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "commitlog/read.h"
 #include "commitlog/recovery.h"
@@ -156,8 +157,6 @@ private:
         WaitId id{};
         Task task;
     };
-    // Alive as long as the log is; tasks that come back from the disk look at it first.
-    struct Alive {};
 
     Log(const LogContext& context, std::string directory, const LogIdentity& identity,
         const LogOptions& options, Recovered recovered);
@@ -190,7 +189,7 @@ private:
     const std::uint32_t seed_;
     const LogOptions options_;
     std::shared_ptr<Writer> writer_;
-    std::shared_ptr<Alive> alive_ = std::make_shared<Alive>();
+    Lifetime lifetime_;  // of tasks that come back from the disk
 
     // start_ ≤ visible_ ≤ tail_.end(): removed | readable | taken but not durable.
     std::deque<Segment> segments_;

@@ -72,12 +72,12 @@ void Log::purge(SequenceNumber first_kept, Callback<void(Result<>)> done) {
                                                   ": it is not where the segments say"});
     }
     ++disk_tasks_;
-    context_.disk.post([this, alive = std::weak_ptr<Alive>(alive_), read = std::move(*cold),
+    context_.disk.post([this, watch = lifetime_.watch(), read = std::move(*cold),
                         done = std::move(done), &loop = context_.loop]() mutable {
         auto outcome = read.perform();
-        loop.post([this, alive = std::move(alive), outcome = std::move(outcome),
+        loop.post([this, watch = std::move(watch), outcome = std::move(outcome),
                    done = std::move(done)]() mutable {
-            if (alive.expired()) return;
+            if (watch.over()) return;
             --disk_tasks_;
             if (!outcome.ok()) {
                 done(outcome.error());
@@ -110,13 +110,13 @@ void Log::remove_below_start(Callback<void(Result<>)> done) {
         segments_.pop_front();
     }
     ++disk_tasks_;
-    context_.disk.post([this, alive = std::weak_ptr<Alive>(alive_), writer = writer_,
+    context_.disk.post([this, watch = lifetime_.watch(), writer = writer_,
                         removed = std::move(removed), mark = next_mark(2), done = std::move(done),
                         &loop = context_.loop]() mutable {
         auto result = writer->remove(removed, mark);
-        loop.post([this, alive = std::move(alive), result = std::move(result),
+        loop.post([this, watch = std::move(watch), result = std::move(result),
                    start = mark.start_sequence, done = std::move(done)]() mutable {
-            if (alive.expired()) return;
+            if (watch.over()) return;
             --disk_tasks_;
             if (result.ok()) {
                 durable_start_ = std::max(durable_start_, start);

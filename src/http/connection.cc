@@ -89,11 +89,10 @@ void Connection::handle() {
     state_ = State::answering;
     set_deadline(server_.options_.answer_time_max);
     const std::uint64_t number = ++request_number_;
-    server_.handler_(std::move(request), [this, number, alive = std::weak_ptr<char>(alive_)](
-                                             const Response& response) {
-        if (alive.expired() || state_ != State::answering || number != request_number_) return;
+    server_.handler_(std::move(request), lifetime_.guard([this, number](const Response& response) {
+        if (state_ != State::answering || number != request_number_) return;
         respond(response);
-    });
+    }));
 }
 
 void Connection::upgrade(const Request& request) {

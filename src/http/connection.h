@@ -13,6 +13,7 @@
 
 #include "base/bytes.h"
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "http/message.h"
 #include "http/parser.h"
 #include "http/server.h"
@@ -58,7 +59,6 @@ private:
     Server& server_;
     const std::uint64_t id_;
     std::unique_ptr<io::Socket> socket_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
     std::optional<io::TimerId> deadline_;
     State state_ = State::reading;
     RequestParser parser_;
@@ -75,6 +75,7 @@ private:
     bool is_head_ = false;
     bool is_http_1_0_ = false;
     std::size_t discarded_ = 0;
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::http

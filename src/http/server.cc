@@ -36,9 +36,9 @@ void Server::accept(io::Listener& listener) {
             return;
         }
         // Out of descriptors, say: others will end.
-        loop_.run_after(accept_pause, [this, &listener, alive = std::weak_ptr<char>(alive_)] {
-            if (!alive.expired() && !stopping_) accept(listener);
-        });
+        loop_.run_after(accept_pause, lifetime_.guard([this, &listener] {
+            if (!stopping_) accept(listener);
+        }));
     });
 }
 

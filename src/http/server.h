@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "http/message.h"
 #include "http/site.h"
@@ -79,7 +80,7 @@ private:
     std::uint64_t last_id_ = 0;
     bool stopping_ = false;
     Task stopped_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::http

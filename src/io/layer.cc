@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/lifetime.h"
 
 namespace evenkeel::io {
 
@@ -68,11 +69,10 @@ private:
     void wake() {
         if (woken_) return;
         woken_ = true;
-        loop_.post([this, alive = std::weak_ptr<char>(alive_)] {
-            if (alive.expired()) return;
+        loop_.post(lifetime_.guard([this] {
             woken_ = false;
             pump();
-        });
+        }));
     }
 
     void pump() {
@@ -98,12 +98,12 @@ private:
     // Nothing of this object may be touched afterwards.
     void answer(std::optional<Result<std::size_t>> read_result,
                 std::optional<Result<>> write_result) {
-        const std::weak_ptr<char> alive = alive_;
+        const Lifetime::Watch watch = lifetime_.watch();
         if (write_result) {
             write_rest_ = {};
             auto done = std::exchange(write_done_, nullptr);
             done(std::move(*write_result));
-            if (alive.expired()) return;
+            if (watch.over()) return;
         }
         if (read_result) {
             auto done = std::exchange(read_done_, nullptr);
@@ -267,7 +267,6 @@ private:
     Loop& loop_;
     const std::unique_ptr<Socket> inner_;
     const std::unique_ptr<Layer> layer_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
     std::optional<TimerId> timer_;
 
     ByteSpan read_buffer_;
@@ -291,6 +290,7 @@ private:
     bool wire_broken_ = false;    // a write has failed
     bool closed_ = false;
     std::optional<Error> error_;
+    Lifetime lifetime_;
 };
 
 }  // namespace

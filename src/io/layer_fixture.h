@@ -21,6 +21,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "base/lifetime.h"
 #include "base/script_fixture.h"
 #include "io/layer.h"
 #include "io/sim/scheduler.h"
@@ -153,8 +154,7 @@ private:
             wire_.whole_ = false;
             wire_.read_done_ = nullptr;
             wire_.write_done_ = nullptr;
-            *wire_.alive_ = false;
-            wire_.alive_ = std::make_shared<bool>(true);
+            wire_.lifetime_.end();
         }
         void read(ByteSpan buffer, Callback<void(Result<std::size_t>)> done) override {
             wire_.read(buffer, std::move(done));
@@ -209,26 +209,23 @@ private:
     void answer_read(Result<std::size_t> result) {
         if (!read_done_) return;
         read_answered_ = true;
-        loop_.post([this, alive = alive_, result = std::move(result),
-                    done = std::exchange(read_done_, nullptr)]() mutable {
-            if (!*alive) return;
+        loop_.post(lifetime_.guard([this, result = std::move(result),
+                                    done = std::exchange(read_done_, nullptr)]() mutable {
             read_answered_ = false;
             done(std::move(result));
-        });
+        }));
     }
     void answer_write(Result<> result) {
         write_answered_ = true;
-        loop_.post([this, alive = alive_, result = std::move(result),
-                    done = std::exchange(write_done_, nullptr)]() mutable {
-            if (!*alive) return;
+        loop_.post(lifetime_.guard([this, result = std::move(result),
+                                    done = std::exchange(write_done_, nullptr)]() mutable {
             write_answered_ = false;
             done(std::move(result));
-        });
+        }));
     }
 
     Loop& loop_;
     FuzzPeer& peer_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::vector<std::byte> queue_;  // on its way to the socket under test
     ByteSpan read_buffer_;
     Callback<void(Result<std::size_t>)> read_done_;
@@ -242,6 +239,7 @@ private:
     bool ended_ = false;
     bool finished_ = false;
     bool closed_ = false;
+    Lifetime lifetime_;  // of the socket
 };
 
 // Who uses the socket under test. It checks F2 and F3.

@@ -224,13 +224,13 @@ void BlobCheckpoints::finish(PartitionId partition, const std::optional<Error>& 
     const bool was_fresh = chain.is_fresh;
     std::vector<Operation> ended = std::exchange(chain.running, {});
     if (!chain.waiting.empty()) begin(partition);
-    const std::weak_ptr<char> weak = alive_;
+    const Lifetime::Watch watch = lifetime_.watch();
     for (Operation& operation : ended) {
         const bool is_told =
             was_fresh && !operation.result.ok() && is_refusal(operation.result.error());
         operation.done(error && !is_told ? Result<Checkpoint>(*error)
                                          : std::move(operation.result));
-        if (weak.expired()) return;  // by the answer
+        if (watch.over()) return;  // by the answer
     }
 }
 

@@ -24,6 +24,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "checkpoint/blob/records.h"
 #include "checkpoint/blob/service.h"
 #include "checkpoint/memory/table.h"
@@ -85,7 +86,7 @@ private:
     const BlobNames& names_;
     std::string writer_ = "evenkeel";
     std::map<PartitionId, Chain> chains_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -66,9 +66,7 @@ void BlobListings::list_soon() {
     loop_.check_here();
     if (is_posted_) return;
     is_posted_ = true;
-    loop_.post([this, weak = std::weak_ptr<char>(alive_)] {
-        if (!weak.expired()) list_now();
-    });
+    loop_.post(lifetime_.guard([this] { list_now(); }));
 }
 
 void BlobListings::list_now() {
@@ -89,10 +87,10 @@ void BlobListings::list_now() {
 }
 
 void BlobListings::on_listed(Wanted wanted, const Result<Found>& found) {
-    const std::weak_ptr<char> weak = alive_;
+    const Lifetime::Watch watch = lifetime_.watch();
     const auto fail = [&](auto& answers) {
         for (auto& done : answers) {
-            if (weak.expired()) return;
+            if (watch.over()) return;
             done(found.error());
         }
     };
@@ -101,7 +99,7 @@ void BlobListings::on_listed(Wanted wanted, const Result<Found>& found) {
         fail(wanted.ownerships);
         fail(wanted.checkpoints);
         for (auto& [prefix, done] : wanted.requests) {
-            if (weak.expired()) return;
+            if (watch.over()) return;
             done(found.error());
         }
         return;
@@ -110,14 +108,14 @@ void BlobListings::on_listed(Wanted wanted, const Result<Found>& found) {
         const auto listed = ownerships_of(*found);
         for (auto& done : wanted.ownerships) {
             done(listed);
-            if (weak.expired()) return;
+            if (watch.over()) return;
         }
     }
     if (!wanted.checkpoints.empty()) {
         const auto listed = checkpoints_of(*found);
         for (auto& done : wanted.checkpoints) {
             done(listed);
-            if (weak.expired()) return;
+            if (watch.over()) return;
         }
     }
     for (auto& [prefix, done] : wanted.requests) {
@@ -126,7 +124,7 @@ void BlobListings::on_listed(Wanted wanted, const Result<Found>& found) {
             return !blob.item.name.starts_with(names_.requests());
         });
         records_of(std::move(requests), std::move(prefix), std::move(done));
-        if (weak.expired()) return;
+        if (watch.over()) return;
     }
     if (!wanted.members.empty()) members_of(*found, std::move(wanted.members));
 }
@@ -217,10 +215,10 @@ void BlobListings::members_of(Found found,
                  member->age = blob.age;
                  listed->push_back(std::move(*member));
              }
-             const std::weak_ptr<char> weak = alive_;
+             const Lifetime::Watch watch = lifetime_.watch();
              for (auto& done : answers) {
                  done(listed);
-                 if (weak.expired()) return;
+                 if (watch.over()) return;
              }
          });
 }

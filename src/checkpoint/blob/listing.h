@@ -10,6 +10,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "checkpoint/blob/records.h"
 #include "checkpoint/blob/service.h"
 #include "checkpoint/store.h"
@@ -62,7 +63,7 @@ private:
     Wanted wanted_;
     bool is_posted_ = false;
     std::set<std::string> complained_;  // once for each blob
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -70,13 +70,12 @@ void BlobService::ask(BlobRequest request, Callback<void(Result<BlobAnswer>)> do
 void BlobService::send(std::shared_ptr<Asked> asked) {
     ++requests_;
     auto wire = to_wire(asked->request, account_, loop_.clock().wall());
-    fetcher_->fetch(std::move(wire), [this, weak = std::weak_ptr<BlobService*>(alive_),
-                                      asked](Result<http::Fetched> fetched) mutable {
+    fetcher_->fetch(std::move(wire), [this, asked](Result<http::Fetched> fetched) mutable {
         // On the fetcher's thread: the service is there as long as that is.
-        loop_.post([weak = std::move(weak), asked = std::move(asked),
-                    fetched = std::move(fetched)]() mutable {
-            if (const auto service = weak.lock()) (*service)->receive(asked, std::move(fetched));
-        });
+        loop_.post(lifetime_.guard(
+            [this, asked = std::move(asked), fetched = std::move(fetched)]() mutable {
+                receive(asked, std::move(fetched));
+            }));
     });
 }
 
@@ -104,9 +103,7 @@ void BlobService::try_again(const std::shared_ptr<Asked>& asked, Error why) {
     const Duration pause(half + random_.between(0, half));
     if (now + pause >= asked->until) return asked->done(std::move(why));
     asked->pause = std::min(2 * asked->pause, options_.pause_max);
-    loop_.run_after(pause, [weak = std::weak_ptr<BlobService*>(alive_), asked] {
-        if (const auto service = weak.lock()) (*service)->send(asked);
-    });
+    loop_.run_after(pause, lifetime_.guard([this, asked] { send(asked); }));
 }
 
 void BlobService::list(std::string prefix, std::size_t count_max,

@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -98,8 +99,8 @@ private:
     io::Loop& loop_;
     Random random_;
     std::uint64_t requests_ = 0;
-    const std::shared_ptr<BlobService*> alive_ = std::make_shared<BlobService*>(this);
-    std::unique_ptr<http::Fetcher> fetcher_;
+    Lifetime lifetime_;
+    std::unique_ptr<http::Fetcher> fetcher_;  // ends first, with its thread
 };
 
 // Pure: what the service said.

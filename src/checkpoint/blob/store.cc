@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "base/lifetime.h"
 #include "base/log.h"
 #include "base/random.h"
 #include "checkpoint/blob/checkpoints.h"
@@ -63,7 +64,7 @@ struct BlobStore::State {
     const BlobNames names;
     BlobListings listings;
     BlobCheckpoints checkpoints;
-    const std::shared_ptr<char> alive = std::make_shared<char>();
+    Lifetime lifetime;
 };
 
 // Each for itself and at once, but one after another where they are of one partition.
@@ -130,9 +131,8 @@ void BlobStore::write_ownerships(std::vector<Ownership> wanted,
     batch->left = batch->wanted.size();
     batch->done = std::move(done);
     if (batch->left == 0) {
-        state_->loop.post([weak = std::weak_ptr<char>(state_->alive), batch] {
-            if (!weak.expired()) batch->done(std::vector<Result<std::string>>());
-        });
+        state_->loop.post(
+            state_->lifetime.guard([batch] { batch->done(std::vector<Result<std::string>>()); }));
         return;
     }
     for (std::size_t i = 0; i < batch->wanted.size(); ++i) {
@@ -280,10 +280,8 @@ void BlobStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
 void BlobStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
     State& state = *state_;
     if (count_max == 0) {
-        state.loop.post(
-            [weak = std::weak_ptr<char>(state.alive), done = std::move(done)]() mutable {
-                if (!weak.expired()) done(std::vector<DeadLetter>());
-            });
+        state.loop.post(state.lifetime.guard(
+            [done = std::move(done)]() mutable { done(std::vector<DeadLetter>()); }));
         return;
     }
     state.service->list(
@@ -316,10 +314,10 @@ void BlobStore::write_record(const Record& record, Answer<std::string> done) {
     State& state = *state_;
     const std::string what = "record '" + record.key + "'";
     if (const auto checked = check(record); !checked.ok()) {
-        state.loop.post([weak = std::weak_ptr<char>(state.alive), error = checked.error(),
-                         done = std::move(done)]() mutable {
-            if (!weak.expired()) done(std::move(error));
-        });
+        state.loop.post(
+            state.lifetime.guard([error = checked.error(), done = std::move(done)]() mutable {
+                done(std::move(error));
+            }));
         return;
     }
     if (!record.value.empty()) {

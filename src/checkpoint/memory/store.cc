@@ -159,19 +159,17 @@ bool MemoryStore::watch(std::function<void()> changed) {
 template <typename T>
 void MemoryStore::answer(Answer<T> done, Result<T> result) {
     loop_.check_here();
-    loop_.post([alive = std::weak_ptr<MemoryStore*>(alive_), done = std::move(done),
-                result = std::move(result)]() mutable {
-        if (!alive.expired()) done(std::move(result));
-    });
+    loop_.post(lifetime_.guard([done = std::move(done), result = std::move(result)]() mutable {
+        done(std::move(result));
+    }));
 }
 
 void MemoryStore::notify() const {
-    loop_.post([alive = std::weak_ptr<MemoryStore*>(alive_)] {
-        const auto store = alive.lock();
-        if (!store || !(*store)->changed_) return;
-        const auto changed = (*store)->changed_;  // it may end the watch, or the store
+    loop_.post(lifetime_.guard([this] {
+        if (!changed_) return;
+        const auto changed = changed_;  // it may end the watch, or the store
         changed();
-    });
+    }));
 }
 
 }  // namespace evenkeel::checkpoint

@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/mutex.h"
 #include "checkpoint/memory/table.h"
 #include "checkpoint/store.h"
@@ -100,7 +101,7 @@ private:
     MemoryServer& server_;
     const GroupName group_;
     std::function<void()> changed_;
-    const std::shared_ptr<MemoryStore*> alive_ = std::make_shared<MemoryStore*>(this);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -106,28 +106,23 @@ void RedisClient::ask_sentinels() {
                                 .tls = options_.tls},
         [this](Result<io::Endpoint> found) {
             // It goes when it has returned.
-            loop_.post([weak = std::weak_ptr<RedisClient*>(alive_), found = std::move(found)] {
-                const auto client = weak.lock();
-                if (!client) return;
-                (*client)->sentinels_.reset();
-                if (found.ok()) return (*client)->connect_to(*found);
-                (*client)->is_connecting_ = false;
-                (*client)->lose(found.error());
-            });
+            loop_.post(lifetime_.guard([this, found = std::move(found)] {
+                sentinels_.reset();
+                if (found.ok()) return connect_to(*found);
+                is_connecting_ = false;
+                lose(found.error());
+            }));
         });
 }
 
 void RedisClient::connect_to(const io::Endpoint& endpoint) {
     endpoint_ = endpoint;
     network_.connect(endpoint_, options_.wait_max,
-                     [weak = std::weak_ptr<RedisClient*>(alive_)](
-                         Result<std::unique_ptr<io::Socket>> connected) {
-                         const auto client = weak.lock();
-                         if (!client) return;
-                         (*client)->is_connecting_ = false;
-                         if (!connected.ok()) return (*client)->lose(connected.error());
-                         (*client)->greet(std::move(*connected));
-                     });
+                     lifetime_.guard([this](Result<std::unique_ptr<io::Socket>> connected) {
+                         is_connecting_ = false;
+                         if (!connected.ok()) return lose(connected.error());
+                         greet(std::move(*connected));
+                     }));
 }
 
 void RedisClient::greet(std::unique_ptr<io::Socket> socket) {
@@ -211,28 +206,24 @@ void RedisClient::flush() {
     is_writing_ = true;
     writing_.clear();
     writing_.swap(output_);
-    socket_->write(as_bytes(writing_), [weak = std::weak_ptr<RedisClient*>(alive_),
-                                        life = life_](const Result<>& written) {
-        const auto client = weak.lock();
-        if (!client || (*client)->life_ != life) return;
-        (*client)->is_writing_ = false;
-        if (!written.ok()) return (*client)->lose(written.error());
-        (*client)->flush();
-    });
+    socket_->write(as_bytes(writing_),
+                   lifetime_.guard([this, life = life_](const Result<>& written) {
+                       if (life_ != life) return;
+                       is_writing_ = false;
+                       if (!written.ok()) return lose(written.error());
+                       flush();
+                   }));
 }
 
 void RedisClient::read() {
-    socket_->read(input_, [weak = std::weak_ptr<RedisClient*>(alive_),
-                           life = life_](const Result<std::size_t>& got) {
-        const auto client = weak.lock();
-        if (!client || (*client)->life_ != life) return;
-        RedisClient& self = **client;
-        if (!got.ok()) return self.lose(got.error());
-        if (*got == 0) return self.lose({ErrorCode::unavailable, "the server closed it"});
-        self.reader_.receive(as_text(ByteView(self.input_).first(*got)));
-        self.take_replies();
-        if (self.life_ == life && self.socket_) self.read();
-    });
+    socket_->read(input_, lifetime_.guard([this, life = life_](const Result<std::size_t>& got) {
+        if (life_ != life) return;
+        if (!got.ok()) return lose(got.error());
+        if (*got == 0) return lose({ErrorCode::unavailable, "the server closed it"});
+        reader_.receive(as_text(ByteView(input_).first(*got)));
+        take_replies();
+        if (life_ == life && socket_) read();
+    }));
 }
 
 void RedisClient::take_replies() {

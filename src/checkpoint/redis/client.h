@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -128,7 +129,7 @@ private:
     Duration pause_{0};
     Instant next_try_{};
     io::TimerId timer_{};
-    const std::shared_ptr<RedisClient*> alive_ = std::make_shared<RedisClient*>(this);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -29,9 +29,7 @@ RedisSentinels::RedisSentinels(io::Loop& loop, io::Network& network, Options opt
     } else {
         append_command(login_, {"AUTH", options_.user, options_.password});
     }
-    loop_.post([weak = std::weak_ptr<RedisSentinels*>(alive_)] {
-        if (const auto self = weak.lock()) (*self)->ask_next();
-    });
+    loop_.post(lifetime_.guard([this] { ask_next(); }));
 }
 
 RedisSentinels::~RedisSentinels() {
@@ -48,14 +46,13 @@ void RedisSentinels::ask_next() {
     timer_ = loop_.run_after(options_.wait_max, [this] {
         give_up_on({ErrorCode::timed_out, "no answer in time"});
     });
-    network_.connect(endpoint, options_.wait_max,
-                     [weak = std::weak_ptr<RedisSentinels*>(alive_),
-                      life = life_](Result<std::unique_ptr<io::Socket>> connected) {
-                         const auto self = weak.lock();
-                         if (!self || (*self)->life_ != life) return;
-                         if (!connected.ok()) return (*self)->give_up_on(connected.error());
-                         (*self)->greet(std::move(*connected));
-                     });
+    network_.connect(
+        endpoint, options_.wait_max,
+        lifetime_.guard([this, life = life_](Result<std::unique_ptr<io::Socket>> connected) {
+            if (life_ != life) return;
+            if (!connected.ok()) return give_up_on(connected.error());
+            greet(std::move(*connected));
+        }));
 }
 
 void RedisSentinels::greet(std::unique_ptr<io::Socket> socket) {
@@ -68,29 +65,25 @@ void RedisSentinels::greet(std::unique_ptr<io::Socket> socket) {
 
 // One write at a time: the answer is read when it is done.
 void RedisSentinels::send(const std::string& command) {
-    socket_->write(as_bytes(command), [weak = std::weak_ptr<RedisSentinels*>(alive_),
-                                       life = life_](const Result<>& written) {
-        const auto self = weak.lock();
-        if (!self || (*self)->life_ != life) return;
-        if (!written.ok()) return (*self)->give_up_on(written.error());
-        (*self)->read();
-    });
+    socket_->write(as_bytes(command),
+                   lifetime_.guard([this, life = life_](const Result<>& written) {
+                       if (life_ != life) return;
+                       if (!written.ok()) return give_up_on(written.error());
+                       read();
+                   }));
 }
 
 void RedisSentinels::read() {
-    socket_->read(input_, [weak = std::weak_ptr<RedisSentinels*>(alive_),
-                           life = life_](const Result<std::size_t>& got) {
-        const auto self = weak.lock();
-        if (!self || (*self)->life_ != life) return;
-        RedisSentinels& asked = **self;
-        if (!got.ok()) return asked.give_up_on(got.error());
-        if (*got == 0) return asked.give_up_on({ErrorCode::unavailable, "it closed"});
-        asked.reader_.receive(as_text(ByteView(asked.input_).first(*got)));
-        const auto reply = asked.reader_.next();
-        if (!reply.ok()) return asked.give_up_on(reply.error());
-        if (!reply->has_value()) return asked.read();
-        asked.take(**reply);
-    });
+    socket_->read(input_, lifetime_.guard([this, life = life_](const Result<std::size_t>& got) {
+        if (life_ != life) return;
+        if (!got.ok()) return give_up_on(got.error());
+        if (*got == 0) return give_up_on({ErrorCode::unavailable, "it closed"});
+        reader_.receive(as_text(ByteView(input_).first(*got)));
+        const auto reply = reader_.next();
+        if (!reply.ok()) return give_up_on(reply.error());
+        if (!reply->has_value()) return read();
+        take(**reply);
+    }));
 }
 
 void RedisSentinels::take(const RespValue& reply) {

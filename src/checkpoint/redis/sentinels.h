@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "checkpoint/redis/resp.h"
@@ -66,7 +67,7 @@ private:
     RespReader reader_;
     io::TimerId timer_{};
     std::uint64_t life_ = 0;  // of one question; what belongs to former ones does nothing
-    const std::shared_ptr<RedisSentinels*> alive_ = std::make_shared<RedisSentinels*>(this);
+    Lifetime lifetime_;
 };
 
 // Pure: what a Sentinel's reply says, and whether it wants to know who asks.

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/lifetime.h"
 #include "base/promise.h"
 #include "base/random.h"
 #include "checkpoint/memory/table.h"
@@ -69,8 +70,7 @@ struct RedisStore::State {
     const std::string name;
     const std::string channel;
     std::function<void()> changed;
-    // Its control block tells tasks on the loop whether we are still there.
-    const std::shared_ptr<State*> alive = std::make_shared<State*>(this);
+    Lifetime lifetime;  // of what is posted to the loop
     io::system::LoopThread thread{"store/0"};
     io::system::SystemNetwork network{thread};
     RedisClient client;
@@ -79,29 +79,27 @@ struct RedisStore::State {
 template <typename T, typename Read>
 void RedisStore::State::submit(std::vector<RedisCommand> commands, Answer<T> done, Read read) {
     loop.check_here();
-    thread.post([this, commands = std::move(commands), done = std::move(done),
-                 read = std::move(read), weak = std::weak_ptr<State*>(alive)]() mutable {
+    auto answer = lifetime.guard(
+        [done = std::move(done), read = std::move(read)](const Result<Replies>& replies) mutable {
+            if (!replies.ok()) return done(replies.error());
+            done(read(*replies));
+        });
+    thread.post([this, commands = std::move(commands), answer = std::move(answer)]() mutable {
         client.send(std::move(commands),
-                    [&to = loop, done = std::move(done), read = std::move(read),
-                     weak = std::move(weak)](Result<Replies> replies) mutable {
-                        to.post([done = std::move(done), read = std::move(read),
-                                 weak = std::move(weak), replies = std::move(replies)]() mutable {
-                            if (weak.expired()) return;
-                            if (!replies.ok()) return done(replies.error());
-                            done(read(*replies));
-                        });
+                    [&to = loop, answer = std::move(answer)](Result<Replies> replies) mutable {
+                        to.post([answer = std::move(answer),
+                                 replies = std::move(replies)]() mutable { answer(replies); });
                     });
     });
 }
 
 // On the store's thread.
 void RedisStore::State::tell() {
-    loop.post([weak = std::weak_ptr<State*>(alive)] {
-        const auto state = weak.lock();
-        if (!state || !(*state)->changed) return;
-        const auto now_changed = (*state)->changed;  // it may end the watch, or the store
+    loop.post(lifetime.guard([this] {
+        if (!changed) return;
+        const auto now_changed = changed;  // it may end the watch, or the store
         now_changed();
-    });
+    }));
 }
 
 RedisCommand RedisStore::State::entry_write(const char* key, std::string field,
