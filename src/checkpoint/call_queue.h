@@ -1,12 +1,13 @@
-// Calls of a store whose client blocks: collected on the loop while a batch of them is with a
-// thread of the store's own, answered on the loop.
+// Calls of a store whose client blocks (SQLite, PostgreSQL): collected on the loop while a batch of
+// them is with a thread of the store's own, answered on the loop.
 //
 //     loop: calls queue up ──▶ store/0: runner.run(calls), many at once
 //           answers        ◀──          (more queue up meanwhile, for the next batch)
 //
-// A Runner has: a type Call, with fail(Error) and answer(); void run(Calls&), after which every
-// call has its result; bool has_changed(), whether others have changed something since it was last
-// asked; stop(), from any thread, after which run() returns soon.
+// A Runner has: a type Call, with fail(Error) and answer(); bool run(Calls&), after which every
+// call has its result; bool has_changed(); stop(), from any thread, after which run() returns soon.
+// run() and has_changed() tell whether others have changed something since one of them last said
+// so.
 // Threads: pinned to the loop; the runner's calls are on its thread.
 #pragma once
 
@@ -105,12 +106,13 @@ private:
             waiting_.erase(waiting_.begin(), end);
         }
         thread_.post([this, calls = std::move(calls)]() mutable {
-            runner_->run(calls);
-            loop_.post(lifetime_.guard([this, calls = std::move(calls)] { receive(calls); }));
+            const bool has_changed = runner_->run(calls);
+            loop_.post(lifetime_.guard(
+                [this, calls = std::move(calls), has_changed] { receive(calls, has_changed); }));
         });
     }
 
-    void receive(const Calls& calls) {
+    void receive(const Calls& calls, bool has_changed) {
         is_running_ = false;
         send();  // what came meanwhile, before the answers bring more
         const Lifetime::Watch watch = lifetime_.watch();
@@ -118,6 +120,13 @@ private:
             call->answer();
             if (watch.over()) return;  // by the answer
         }
+        if (has_changed) tell();
+    }
+
+    void tell() {
+        if (!changed_) return;
+        const auto changed = changed_;  // it may end the watch, or the store
+        changed();
     }
 
     void poll_later() {
@@ -131,9 +140,7 @@ private:
             loop_.post(lifetime_.guard([this, has_changed] {
                 if (!changed_) return;
                 if (timer_ == io::TimerId{}) poll_later();
-                if (!has_changed) return;
-                const auto changed = changed_;  // it may end the watch, or the store
-                changed();
+                if (has_changed) tell();
             }));
         });
     }

@@ -126,7 +126,7 @@ void PostgresWorker::lose(const Error& why) {
     next_try_ = clock_.now() + pause_ / 2 + Duration(random_.below(half));
 }
 
-void PostgresWorker::run(std::vector<std::unique_ptr<PostgresCall>>& calls) {
+bool PostgresWorker::run(std::vector<std::unique_ptr<PostgresCall>>& calls) {
     std::vector<PostgresCall*> left;
     left.reserve(calls.size());
     const Instant now = clock_.now();
@@ -140,14 +140,15 @@ void PostgresWorker::run(std::vector<std::unique_ptr<PostgresCall>>& calls) {
         deadline = std::min(deadline, call->deadline());
         left.push_back(call.get());
     }
-    if (left.empty()) return;
+    if (left.empty()) return false;
     if (!connection_) {
         if (const auto connected = connect_with_patience(deadline); !connected.ok()) {
             for (PostgresCall* call : left) call->fail(connected.error());
-            return;
+            return false;
         }
     }
     exchange(left, true);
+    return false;
 }
 
 void PostgresWorker::exchange(const std::vector<PostgresCall*>& calls, bool are_together) {

@@ -77,8 +77,9 @@ public:
     // Whether open() would have nothing to create. Blocks, and writes nothing.
     static Result<bool> is_there(const Options& options, const Clock& clock);
 
-    // Every call has its answer after this, and success is durable.
-    void run(std::vector<std::unique_ptr<PostgresCall>>& calls);
+    // Every call has its answer after this, and success is durable. False: what others changed
+    // comes by LISTEN, and has_changed() tells.
+    bool run(std::vector<std::unique_ptr<PostgresCall>>& calls);
     // Whether others have changed members or ownerships, or may have while we were not connected.
     bool has_changed();
     void stop() { stopped_ = true; }

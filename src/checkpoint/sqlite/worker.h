@@ -67,6 +67,8 @@ private:
 
 class SqliteWorker {
 public:
+    using Call = Job;
+
     // Blocks until `deadline`. `clock` outlives it.
     static Result<std::unique_ptr<SqliteWorker>> open(const std::string& file,
                                                       const GroupName& group, const Clock& clock,
