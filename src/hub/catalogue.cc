@@ -7,13 +7,13 @@
 
 #include "base/format_version.h"
 #include "base/hex.h"
+#include "io/twin_file.h"
 
 namespace evenkeel::hub {
 namespace {
 
 namespace json = boost::json;
 
-const std::string temporary_suffix = ".tmp";
 constexpr std::uint64_t catalogue_bytes_max = std::uint64_t{256} << 20;
 
 Error damaged(std::string_view why) {
@@ -43,13 +43,10 @@ bool take_incarnation(const json::value& value, commitlog::Incarnation& to) {
     return parsed.has_value();
 }
 
-// A durable file whose name is not durable yet, in the place of one that a crash may have left.
-Result<> write_anew(io::FileSystem& files, const std::string& path, ByteView content) {
-    const auto removed = files.remove(path);
-    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed.error();
-    EK_TRY_ASSIGN(const auto file, files.open(path, io::OpenMode::create));
-    EK_TRY(file->write(0, content));
-    return file->sync();
+io::TwinFile twin_file(io::FileSystem& files, const std::string& directory) {
+    return {
+        files,
+        {.directory = directory, .name = catalogue_file_name, .bytes_max = catalogue_bytes_max}};
 }
 
 Result<EventHubRecord> decode_event_hub(const json::value& value) {
@@ -153,52 +150,14 @@ Result<Catalogue> decode_catalogue(std::string_view text) {
 
 Result<std::optional<LoadedCatalogue>> load_catalogue(io::FileSystem& files,
                                                       const std::string& directory) {
-    std::vector<Catalogue> good;
-    std::string reasons;
-    ErrorCode code = ErrorCode::corrupt;
-    for (const char* name : {catalogue_file_name, catalogue_copy_name}) {
-        const std::string path = directory + "/" + name;
-        const auto bytes = io::read_file(files, path, catalogue_bytes_max);
-        if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) continue;
-        auto catalogue =
-            bytes.ok() ? decode_catalogue(as_text(*bytes)) : Result<Catalogue>(bytes.error());
-        // The other one may be older; to go on with it would write over this one.
-        if (!catalogue.ok() && catalogue.error().code == ErrorCode::unsupported) {
-            return Error{ErrorCode::unsupported, path + ": " + catalogue.error().detail};
-        }
-        if (catalogue.ok()) {
-            good.push_back(std::move(*catalogue));
-            continue;
-        }
-        reasons +=
-            fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", path, catalogue.error().detail);
-        if (catalogue.error().code != ErrorCode::corrupt) code = catalogue.error().code;
-    }
-    if (good.empty()) {
-        if (reasons.empty()) return std::optional<LoadedCatalogue>();
-        return Error{code, reasons + "; restore one of them from a copy of the data folder"};
-    }
-    const bool whole = good.size() == 2 && good[0].generation == good[1].generation;
-    auto& newest = good.back().generation > good.front().generation ? good.back() : good.front();
-    return std::optional(LoadedCatalogue{std::move(newest), whole});
+    EK_TRY_ASSIGN(auto loaded, twin_file(files, directory).load(&decode_catalogue));
+    if (!loaded) return std::optional<LoadedCatalogue>();
+    return std::optional(LoadedCatalogue{std::move(loaded->content), loaded->is_whole});
 }
 
 Result<> save_catalogue(io::FileSystem& files, const std::string& directory,
                         const Catalogue& catalogue) {
-    const std::string text = encode(catalogue);
-    const std::string paths[] = {directory + "/" + catalogue_file_name,
-                                 directory + "/" + catalogue_copy_name};
-    // Both are written before either takes the place of the old one: a full disk changes nothing.
-    for (const auto& path : paths) {
-        auto written = write_anew(files, path + temporary_suffix, as_bytes(text));
-        if (!written.ok()) {
-            // Gives the space back; the first error is the one to tell.
-            for (const auto& other : paths) (void)files.remove(other + temporary_suffix);
-            return written;
-        }
-    }
-    for (const auto& path : paths) EK_TRY(files.rename(path + temporary_suffix, path));
-    return files.sync_directory(directory);
+    return twin_file(files, directory).save(encode(catalogue));
 }
 
 }  // namespace evenkeel::hub

@@ -1,5 +1,5 @@
 // What a hub is made of, durably: its event hubs with their options, incarnations and groups. One
-// small file, replaced as a whole, and a copy of it, so that a damaged one leaves the other.
+// small file and a copy of it (io/twin_file.h).
 //
 // Format: docs/formats/catalogue.md.
 //

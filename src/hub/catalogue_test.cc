@@ -129,11 +129,17 @@ TEST(Catalogue, that_is_damaged_twice_is_an_error_that_names_both_files) {
               "data folder");
 }
 
-TEST(Catalogue, of_version_1_is_read) {
-    std::ifstream file(test::data_path("catalogue_v1"));
-    const std::string text{std::istreambuf_iterator<char>(file), {}};
+std::string golden(const char* name) {
+    std::ifstream file(test::data_path(name));
+    return {std::istreambuf_iterator<char>(file), {}};
+}
 
-    const auto catalogue = decode_catalogue(text);
+TEST(Catalogue, is_written_byte_for_byte_as_version_1_says) {
+    EXPECT_EQ(encode(a_catalogue(7)), golden("catalogue_v1_with_identity"));
+}
+
+TEST(Catalogue, of_version_1_without_an_identity_is_read) {
+    const auto catalogue = decode_catalogue(golden("catalogue_v1"));
 
     ASSERT_TRUE(catalogue.ok()) << catalogue.error().detail;
     EXPECT_EQ(catalogue->generation, 7u);

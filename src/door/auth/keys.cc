@@ -136,34 +136,18 @@ Result<DecodedKeys> decode_keys(std::string_view text) {
     return keys;
 }
 
+Keys::Keys(io::FileSystem& files, std::string directory)
+    : file_(files, {.directory = std::move(directory),
+                    .name = keys_file_name,
+                    .bytes_max = keys_bytes_max,
+                    .mode = io::OpenMode::create_private}) {}
+
 Result<Keys> Keys::load(io::FileSystem& files, std::string directory) {
     Keys keys(files, std::move(directory));
-    std::string reasons;
-    bool found = false;
-    for (const char* const name : {keys_file_name, keys_copy_name}) {
-        const std::string path = keys.directory_ + "/" + name;
-        const auto bytes = io::read_file(files, path, keys_bytes_max);
-        if (!bytes.ok() && bytes.error().code == ErrorCode::not_found) continue;
-        if (!bytes.ok()) return bytes.error();
-        auto decoded = decode_keys(as_text(*bytes));
-        if (!decoded.ok() && decoded.error().code == ErrorCode::unsupported) {
-            return Error{ErrorCode::unsupported, path + ": " + decoded.error().detail};
-        }
-        if (!decoded.ok()) {
-            reasons +=
-                fmt::format("{}{}: {}", reasons.empty() ? "" : "; ", path, decoded.error().detail);
-            continue;
-        }
-        if (!found || decoded->generation > keys.generation_) {
-            keys.generation_ = decoded->generation;
-            keys.rules_ = std::move(decoded->rules);
-        }
-        found = true;
-    }
-    if (!found && !reasons.empty()) {
-        return Error{ErrorCode::corrupt,
-                     reasons + "; restore one of them from a copy of the data folder"};
-    }
+    EK_TRY_ASSIGN(auto loaded, keys.file_.load(&decode_keys));
+    if (!loaded) return keys;
+    keys.generation_ = loaded->content.generation;
+    keys.rules_ = std::move(loaded->content.rules);
     return keys;
 }
 
@@ -178,17 +162,11 @@ Result<std::size_t> Keys::find(std::string_view name, std::string_view hub) cons
 }
 
 Result<> Keys::save(std::vector<Rule> rules) {
-    const std::string text = encode_keys(generation_ + 1, rules);
-    // The copy first: until both are written, the main file tells what holds; a change that failed
-    // half way is written over by the next, whose generation is the same or higher.
-    for (const char* const name : {keys_copy_name, keys_file_name}) {
-        auto saved = io::replace_file(*files_, directory_ + "/" + name, as_bytes(text),
-                                      io::OpenMode::create_private);
-        if (saved.ok()) continue;
-        // What was not acknowledged must not come back: the copy is as it was, if the disk lets us.
-        const std::string before = encode_keys(generation_, rules_);
-        (void)io::replace_file(*files_, directory_ + "/" + keys_copy_name, as_bytes(before),
-                               io::OpenMode::create_private);
+    auto saved = file_.save(encode_keys(generation_ + 1, rules));
+    if (!saved.ok()) {
+        // A change that was not acknowledged must not come back: both files are as they were, if
+        // the disk lets us.
+        (void)file_.save(encode_keys(generation_, rules_));
         return saved;
     }
     ++generation_;

@@ -1,5 +1,5 @@
-// The rules with their keys, durably: a small file in the data folder and a copy of it, so that a
-// damaged one leaves the other.
+// The rules with their keys, durably: a small file in the data folder and a copy of it
+// (io/twin_file.h).
 //
 //   evenkeel keys 1 <crc32c, 8 hex digits> <bytes>\n
 //   {"generation": 3, "rules": [{"name": ..., "hub": ..., "rights": ["Send"], "primary": ...}]}
@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "door/auth/access.h"
 #include "io/file.h"
+#include "io/twin_file.h"
 
 namespace evenkeel::door {
 
@@ -54,13 +55,11 @@ public:
     Result<> remove_hub(std::string_view hub);
 
 private:
-    Keys(io::FileSystem& files, std::string directory)
-        : files_(&files), directory_(std::move(directory)) {}
+    Keys(io::FileSystem& files, std::string directory);
     Result<std::size_t> find(std::string_view name, std::string_view hub) const;
     Result<> save(std::vector<Rule> rules);
 
-    io::FileSystem* files_;
-    std::string directory_;
+    io::TwinFile file_;
     std::uint64_t generation_ = 0;
     std::vector<Rule> rules_;
 };

@@ -106,6 +106,27 @@ TEST(KeysFile, that_is_damaged_leaves_the_other_and_two_are_an_error) {
     EXPECT_EQ(Keys::load(folder.disk, "data").error().code, ErrorCode::corrupt);
 }
 
+TEST(KeysFile, is_as_before_when_a_change_fails_half_way_K1) {
+    Folder folder;
+    Keys keys = folder.load();
+    EXPECT_TRUE(keys.create({.name = "a", .rights = {.send = true}}).ok());
+    folder.disk.fail({.kind = io::sim::OperationKind::rename, .path_contains = "keys.copy"});
+
+    EXPECT_FALSE(keys.create({.name = "b", .rights = {.send = true}}).ok());
+
+    EXPECT_EQ(keys.rules().size(), 1u);
+    EXPECT_EQ(folder.load().rules().size(), 1u);
+}
+
+TEST(KeysFile, is_read_from_the_copy_when_the_first_is_unreadable) {
+    Folder folder;
+    Keys keys = folder.load();
+    EXPECT_TRUE(keys.create({.name = "a", .rights = {.send = true}}).ok());
+    folder.disk.fail({.kind = io::sim::OperationKind::read, .path_contains = "keys"});
+
+    EXPECT_EQ(folder.load().rules().size(), 1u);
+}
+
 TEST(KeysFile, of_version_1_is_read) {
     std::ifstream file(test::data_path("keys_v1"));
     const std::string text{std::istreambuf_iterator<char>(file), {}};
