@@ -18,9 +18,9 @@
 //       and changes nothing. Only reset_checkpoint(), for people, may lower it.
 //   S5  What was answered with success survives the store's crash, if the store is durable at all.
 //   S6  `unavailable` and `timed_out` mean unknown: it may have been applied.
-//   S7  `age` is measured on the store's own clock; stores may cut it to whole seconds. Where that
-//       clock is steady and cuts nothing, members say so.
+//   S7  `age` is by the store's own clock, maybe cut to seconds; is_age_exact: steady and not cut.
 //   S8  What a store kept before it knew of a field reads as that field's default.
+//   S9  A member's state that this version does not know reads as `leaving`.
 //
 // Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
 // After the store was destroyed no answer comes any more.

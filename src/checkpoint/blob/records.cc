@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "base/sas.h"
+#include "checkpoint/member_text.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -203,9 +204,7 @@ Metadata to_metadata(const Member& member) {
     Metadata fields = {
         {"v", "1"},
         {"incarnation", percent_encoded(member.incarnation)},
-        {"state", member.state == MemberState::leaving  ? "leaving"
-                  : member.state == MemberState::unable ? "unable"
-                                                        : "active"},
+        {"state", std::string(state_name(member.state))},
         {"note", percent_encoded(member.note)},
         {"offers", offers_text(member.offers)},
     };
@@ -221,9 +220,7 @@ Result<Member> member_of(std::string_view id, const Metadata& fields) {
     member.id = id;
     if (text_of(fields, "v") != "1") return bad_field("v");
     member.incarnation = text_of(fields, "incarnation");
-    member.state = text_of(fields, "state") == "leaving"  ? MemberState::leaving
-                   : text_of(fields, "state") == "unable" ? MemberState::unable
-                                                          : MemberState::active;
+    if (find(fields, "state") != nullptr) member.state = state_named(text_of(fields, "state"));
     member.note = text_of(fields, "note");
     const auto offers = offers_of(find(fields, "offers") ? *find(fields, "offers") : "");
     if (!offers) return bad_field("offers");

@@ -227,6 +227,19 @@ TEST_P(StoreContract, odd_members_and_ownerships_come_back_as_they_were) {
     EXPECT_EQ(a->ownerships()->at(0).owner, "") << "nobody's";
 }
 
+TEST_P(StoreContract, an_unknown_state_of_a_member_reads_as_leaving_S9) {
+    const auto a = client();
+    ASSERT_TRUE(a->write(a_member("m")));
+    ASSERT_EQ(a->members()->at(0).state, MemberState::active);
+
+    if (!backend_->store_unknown_state(a->members()->at(0))) {
+        GTEST_SKIP() << "this store holds no state that could be unknown";
+    }
+
+    ASSERT_EQ(a->members()->size(), 1u);
+    EXPECT_EQ(a->members()->at(0).state, MemberState::leaving);
+}
+
 TEST_P(StoreContract, names_of_groups_differ_by_more_than_case) {
     const auto a = client({"Localhost", "HOMES", "$default"});
     const auto same = client({"localhost", "homes", "$Default"});

@@ -26,6 +26,9 @@ public:
     virtual int model_steps() const { return 1500; }
     // Why there is no such store on this machine, if there is none.
     virtual std::string why_missing() const { return {}; }
+    // Stores for this member of the group localhost/homes/$Default a state that this version does
+    // not know, as a newer one would. False if the store cannot hold one.
+    virtual bool store_unknown_state(const Member& /*member*/) { return false; }
     // How much of the long tests it takes, in percent: less for those that are slow by nature.
     virtual std::uint32_t effort() const { return 100; }
 };

@@ -22,6 +22,9 @@ public:
     bool is_durable() const override { return true; }
     int model_steps() const override { return 400; }
     std::string why_missing() const override { return why_; }
+    bool store_unknown_state(const Member&) override {
+        return server_->run("UPDATE evenkeel.member SET state = 9");
+    }
 
 private:
     std::string why_;

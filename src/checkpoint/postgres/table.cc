@@ -7,9 +7,9 @@
 
 #include <fmt/format.h>
 
+#include "checkpoint/member_text.h"
 #include "checkpoint/memory/table.h"
 #include "checkpoint/postgres/text.h"
-#include "checkpoint/sqlite/table.h"
 
 namespace evenkeel::checkpoint::postgres {
 
@@ -102,7 +102,7 @@ std::vector<Member> members(const PostgresRows& rows) {
     for (int row = 0; row < rows.size(); ++row) {
         listed.push_back({.id = from_postgres_text(rows.text(row, 0)),
                           .incarnation = from_postgres_text(rows.text(row, 1)),
-                          .state = decode_state(rows.integer(row, 2)),
+                          .state = state_numbered(rows.integer(row, 2)),
                           .since_ms = rows.integer(row, 3),
                           .note = from_postgres_text(rows.text(row, 4)),
                           .restarts = to_unsigned(rows.integer(row, 5)),
@@ -119,7 +119,7 @@ std::vector<Member> members(const PostgresRows& rows) {
 PostgresCommand write_member(std::int64_t group, const Member& member) {
     return {"SELECT * FROM evenkeel.write_member($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)",
             {number(group), to_postgres_text(member.id), to_postgres_text(member.incarnation),
-             number(encode_state(member.state)), number(member.since_ms),
+             number(state_number(member.state)), number(member.since_ms),
              to_postgres_text(member.note), number(member.restarts),
              number(static_cast<std::int64_t>(member.generation)), member.expecting ? "t" : "f",
              to_postgres_text(encode_offers(member.offers)), to_postgres_text(member.version)}};

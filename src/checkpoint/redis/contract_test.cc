@@ -1,3 +1,5 @@
+#include <fmt/format.h>
+
 #include "checkpoint/contract/store_contract.h"
 #include "checkpoint/redis/redis_fixture.h"
 #include "checkpoint/redis/store.h"
@@ -22,6 +24,11 @@ public:
     bool is_durable() const override { return true; }
     int model_steps() const override { return 400; }
     std::string why_missing() const override { return why_; }
+    bool store_unknown_state(const Member& member) override {
+        const std::string meaning = "1:1,6:asleep,1:0,1:0,1:0,0:,";
+        return server_->run({"HSET", "evenkeel:{localhost/homes/$default}:members", member.id,
+                             fmt::format("v2 1 {} {}1:0,0:,", meaning.size(), meaning)});
+    }
 
 private:
     std::string why_;

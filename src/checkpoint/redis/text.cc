@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "checkpoint/sqlite/table.h"
+#include "checkpoint/member_text.h"
 
 namespace evenkeel::checkpoint {
 
@@ -81,26 +81,9 @@ std::optional<RedisEntry> parse_redis_entry(std::string_view stored) {
     return entry;
 }
 
-namespace {
-
-std::string state_name(MemberState state) {
-    return state == MemberState::active    ? "active"
-           : state == MemberState::leaving ? "leaving"
-                                           : "unable";
-}
-
-// What is not known reads as leaving, which is given nothing either.
-MemberState state_named(std::string_view name) {
-    return name == "active"   ? MemberState::active
-           : name == "unable" ? MemberState::unable
-                              : MemberState::leaving;
-}
-
-}  // namespace
-
 RedisEntry to_redis(const Member& member) {
     return {.meaning =
-                encode_strings({member.incarnation, state_name(member.state),
+                encode_strings({member.incarnation, std::string(state_name(member.state)),
                                 std::to_string(member.restarts), std::to_string(member.generation),
                                 member.expecting ? "1" : "0", encode_offers(member.offers)}),
             .detail = encode_strings({std::to_string(member.since_ms), member.note})};

@@ -1,13 +1,13 @@
 #include "checkpoint/sqlite/table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "checkpoint/member_text.h"
 #include "checkpoint/sqlite/schema.h"
 
 namespace evenkeel::checkpoint {
@@ -94,7 +94,7 @@ Result<std::vector<Member>> SqliteTable::members(Moment at) {
         if (!more) return listed;
         listed.push_back({.id = query.text(0),
                           .incarnation = query.text(1),
-                          .state = decode_state(query.integer(2)),
+                          .state = state_numbered(query.integer(2)),
                           .since_ms = query.integer(3),
                           .note = query.text(4),
                           .restarts = to_unsigned(query.integer(5)),
@@ -175,7 +175,7 @@ Result<std::string> SqliteTable::write_member(const Member& member, Moment at) {
               " written_ms = ?, version = lower(hex(randomblob(12)))"
               " WHERE group_id = ? AND id = ? AND version = ? RETURNING version");
     query.bind(member.incarnation)
-        .bind(encode_state(member.state))
+        .bind(state_number(member.state))
         .bind(member.since_ms)
         .bind(member.note)
         .bind(std::int64_t{member.restarts})
@@ -393,44 +393,6 @@ Error SqliteTable::refused_checkpoint(const Checkpoint& checkpoint) {
         return epoch_fenced(checkpoint.partition, checkpoint.epoch, stored.epoch);
     }
     return position_conflict(checkpoint, stored);
-}
-
-std::int64_t encode_state(MemberState state) {
-    return state == MemberState::active ? 0 : state == MemberState::leaving ? 1 : 2;
-}
-
-MemberState decode_state(std::int64_t stored) {
-    return stored == 0   ? MemberState::active
-           : stored == 2 ? MemberState::unable
-                         : MemberState::leaving;
-}
-
-std::string encode_offers(const std::vector<Offer>& offers) {
-    std::string text;
-    for (const Offer& offer : offers) {
-        text += fmt::format("{}:{}:{};", offer.partition.value, offer.to.size(), offer.to);
-    }
-    return text;
-}
-
-std::vector<Offer> decode_offers(std::string_view text) {
-    const auto number = [&]<typename T>(T initial) -> std::optional<T> {
-        T value = initial;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end == text.data() + text.size() || *end != ':') return {};
-        text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
-        return value;
-    };
-    std::vector<Offer> offers;
-    while (!text.empty()) {
-        const auto partition = number(std::uint32_t{0});
-        if (!partition) break;
-        const auto size = number(std::size_t{0});
-        if (!size || text.size() <= *size || text[*size] != ';') break;
-        offers.push_back({{*partition}, std::string(text.substr(0, *size))});
-        text.remove_prefix(*size + 1);
-    }
-    return offers;
 }
 
 }  // namespace evenkeel::checkpoint

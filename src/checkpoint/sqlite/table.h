@@ -56,11 +56,4 @@ private:
     std::int64_t group_;
 };
 
-// As it is stored: 0, 1 and 2; what is not known reads as leaving, which is given nothing either.
-std::int64_t encode_state(MemberState state);
-MemberState decode_state(std::int64_t stored);
-// "2:5:alice;": partition 2 for "alice". What cannot be read is left out.
-std::string encode_offers(const std::vector<Offer>& offers);
-std::vector<Offer> decode_offers(std::string_view text);
-
 }  // namespace evenkeel::checkpoint

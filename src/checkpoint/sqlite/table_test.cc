@@ -84,20 +84,5 @@ TEST_F(SqliteTableFile, a_heartbeat_is_no_change_but_an_offer_is) {
     EXPECT_EQ(*table->changes(), before + 2);
 }
 
-TEST(Offers, survive_what_they_were_written_as) {
-    const std::vector<Offer> offers = {{{0}, ""}, {{17}, "a;1:2:b"}, {{4'294'967'295}, "c"}};
-    EXPECT_EQ(decode_offers(encode_offers(offers)), offers);
-}
-
-TEST(Offers, what_cannot_be_read_is_left_out) {
-    const std::vector<Offer> one = {{{1}, "ab"}};
-    for (const char* text :
-         {"1:2:ab;2:5:abc;", "1:2:ab;x", "1:2:ab;3", "1:2:ab;3:99999999999999999999:a;",
-          "1:2:ab;4294967296:1:a;", "1:2:ab;1:18446744073709551615:a;"}) {
-        EXPECT_EQ(decode_offers(text), one) << text;
-    }
-    EXPECT_TRUE(decode_offers("nonsense").empty());
-}
-
 }  // namespace
 }  // namespace evenkeel::checkpoint
