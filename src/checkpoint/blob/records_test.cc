@@ -1,6 +1,12 @@
 #include "checkpoint/blob/records.h"
 
+#include <sstream>
+
+#include <fmt/format.h>
 #include <gtest/gtest.h>
+
+#include "checkpoint/contract/golden_fixture.h"
+#include "support/golden.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -95,6 +101,76 @@ TEST(BlobCheckpoint, without_any_position_is_none_and_says_so) {
         EXPECT_EQ(checkpoint.error().code, ErrorCode::corrupt);
     }
     EXPECT_NE(read({{"sequencenumber", "NaN"}}).error().detail.find("NaN"), std::string::npos);
+}
+
+class BlobGolden : public testing::Test {
+protected:
+    static std::string blob(const std::string& name, const Metadata& metadata) {
+        std::string text = name;
+        for (const auto& [key, value] : metadata) text += fmt::format("\n{}={}", key, value);
+        return text;
+    }
+    // The metadata of a golden blob, read back.
+    Metadata metadata(const std::string& name) {
+        Metadata read;
+        std::istringstream lines(golden[name]);
+        std::string line;
+        std::getline(lines, line);  // its name
+        while (std::getline(lines, line)) {
+            const std::size_t equals = line.find('=');
+            read.emplace_back(line.substr(0, equals), line.substr(equals + 1));
+        }
+        return read;
+    }
+
+    const BlobNames names{{"ns.servicebus.windows.net", "Homes", "$Default"}};
+    std::map<std::string, std::string> golden = test::golden_texts("blob_v1");
+};
+
+TEST_F(BlobGolden, an_ownership_is_as_layout_1_says) {
+    const Ownership held = golden_ownership();
+    const Ownership released = golden_released_ownership();
+
+    EXPECT_EQ(blob(names.ownership({3}), to_metadata(held)), golden["ownership"]);
+    EXPECT_EQ(blob(names.ownership({3}), to_metadata(released)), golden["ownership released"]);
+    EXPECT_EQ(to_metadata(ownership_of({3}, metadata("ownership"))), metadata("ownership"));
+}
+
+TEST_F(BlobGolden, a_checkpoint_is_as_layout_1_says) {
+    const Checkpoint full{.partition = {3},
+                          .sequence = {42},
+                          .offset = "4294967296",
+                          .epoch = {7},
+                          .attempts = 1,
+                          .hub_created_ms = 1'767'225'600'123,
+                          .enqueued_ms = 1'767'225'600'124,
+                          .written_ms = 1'767'225'600'125};
+    const Checkpoint none{
+        .partition = {3}, .sequence = {-1}, .epoch = {7}, .written_ms = 1'767'225'600'125};
+
+    EXPECT_EQ(blob(names.checkpoint({3}), to_metadata(full, "alice")), golden["checkpoint"]);
+    EXPECT_EQ(blob(names.checkpoint({3}), to_metadata(none, "alice")),
+              golden["checkpoint without a position"]);
+    EXPECT_EQ(to_metadata(*read(metadata("checkpoint")), "alice"), metadata("checkpoint"));
+}
+
+TEST_F(BlobGolden, a_member_is_as_layout_1_says) {
+    const Member member = golden_member();
+
+    EXPECT_EQ(blob(names.member("alice"), to_metadata(member)), golden["member"]);
+    EXPECT_EQ(to_metadata(*member_of("alice", metadata("member"))), metadata("member"));
+}
+
+TEST_F(BlobGolden, records_and_dead_letters_are_as_layout_1_says) {
+    const Record record{.key = "moves/3", .value = "the value"};
+    const DeadLetter letter = golden_dead_letter();
+
+    EXPECT_EQ(blob(names.record(record.key), to_metadata(record)), golden["record"]);
+    EXPECT_EQ(blob(names.record("request/pause"), to_metadata(record)), golden["request"]);
+    EXPECT_EQ(record_of("moves/3", metadata("record"))->value, "the value");
+    const std::string body = to_body(letter);
+    EXPECT_EQ(names.dead_letter({3}, {42}) + "\n" + body, golden["dead letter"]);
+    EXPECT_EQ(to_body(*dead_letter_of(body)), body);
 }
 
 TEST(BlobContent, goes_into_the_body_when_it_is_long) {

@@ -5,6 +5,8 @@
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
+#include "support/golden.h"
+
 namespace evenkeel::checkpoint {
 namespace {
 
@@ -57,6 +59,23 @@ BlobRequest a_listing() {
 TEST(BlobRequest, tells_the_time_as_http_does) {
     EXPECT_EQ(http_date(noon), "Sun, 15 Nov 2026 12:00:00 GMT");
     EXPECT_EQ(http_date({0}), "Thu, 01 Jan 1970 00:00:00 GMT");
+}
+
+std::string as_text(const http::FetchRequest& wire) {
+    std::string text = wire.method + " " + wire.url;
+    for (const http::Field& field : wire.fields) {
+        text += fmt::format("\n{}: {}", field.name, field.value);
+    }
+    return text;
+}
+
+TEST(BlobRequestGolden, requests_are_as_layout_1_says) {
+    auto golden = test::golden_texts("blob_v1");
+    const WallTime later{noon.milliseconds + 30'000};
+
+    EXPECT_EQ(as_text(to_wire(a_creation(), an_account(), noon)), golden["request for a claim"]);
+    EXPECT_EQ(as_text(to_wire(a_renewal("proc-7f3c"), an_account(), later)),
+              golden["request for a renewal"]);
 }
 
 TEST(BlobRequest, signs_as_the_published_vectors_do) {

@@ -1,8 +1,11 @@
 #include "checkpoint/redis/text.h"
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "checkpoint/contract/golden_fixture.h"
+#include "support/golden.h"
 #include "support/seed.h"
 
 namespace evenkeel::checkpoint {
@@ -41,6 +44,69 @@ TEST(RedisText, a_checkpoint_keeps_an_offset_of_any_bytes) {
     EXPECT_EQ(checkpoint->enqueued_ms, 9);
     EXPECT_EQ(checkpoint->written_ms, 10);
     EXPECT_EQ(checkpoint->offset, "a b\n");
+}
+
+// As the server's script puts an entry together.
+std::string stored(const RedisEntry& entry) {
+    return fmt::format("0123456789abcdef01234567 1767225600456789 {} {}{}", entry.meaning.size(),
+                       entry.meaning, entry.detail);
+}
+
+TEST(RedisGolden, a_member_is_as_format_1_says) {
+    const Member member = golden_member();
+    const std::string golden = test::golden_texts("redis_v1")["member"];
+
+    EXPECT_EQ(stored(to_redis(member)), golden);
+
+    const auto read = member_of("alice", golden, 1'767'225'601'456'789);
+    ASSERT_TRUE(read.ok()) << to_string(read.error());
+    EXPECT_EQ(stored(to_redis(*read)), golden);
+    EXPECT_EQ(read->version, "0123456789abcdef01234567");
+    EXPECT_EQ(read->age, std::chrono::seconds(1));
+}
+
+TEST(RedisGolden, an_ownership_is_as_format_1_says) {
+    auto golden = test::golden_texts("redis_v1");
+    const Ownership held = golden_ownership();
+    const Ownership released = golden_released_ownership();
+
+    EXPECT_EQ(stored(to_redis(held)), golden["ownership"]);
+    EXPECT_EQ(stored(to_redis(released)), golden["ownership released"]);
+
+    for (const char* name : {"ownership", "ownership released"}) {
+        const auto read = ownership_of("3", golden[name], 0);
+        ASSERT_TRUE(read.ok()) << to_string(read.error());
+        EXPECT_EQ(stored(to_redis(*read)), golden[name]);
+    }
+}
+
+TEST(RedisGolden, a_checkpoint_is_read_as_format_1_says) {
+    auto golden = test::golden_texts("redis_v1");
+
+    const auto full = checkpoint_of("3", golden["checkpoint"]);
+    const auto none = checkpoint_of("3", golden["checkpoint without a position"]);
+
+    ASSERT_TRUE(full.ok()) << to_string(full.error());
+    EXPECT_EQ(full->epoch, Epoch{7});
+    EXPECT_EQ(full->sequence, SequenceNumber{42});
+    EXPECT_EQ(full->attempts, 1u);
+    EXPECT_EQ(full->hub_created_ms, 1'767'225'600'123);
+    EXPECT_EQ(full->enqueued_ms, 1'767'225'600'124);
+    EXPECT_EQ(full->written_ms, 1'767'225'600'125);
+    EXPECT_EQ(full->offset, "4294967296");
+    ASSERT_TRUE(none.ok()) << to_string(none.error());
+    EXPECT_EQ(none->sequence, SequenceNumber{-1});
+    EXPECT_EQ(none->offset, "");
+}
+
+TEST(RedisGolden, records_and_dead_letters_are_as_format_1_says) {
+    auto golden = test::golden_texts("redis_v1");
+    const DeadLetter letter = golden_dead_letter();
+
+    EXPECT_EQ(to_redis(letter), golden["dead letter"]);
+    EXPECT_EQ(to_redis(*dead_letter_of("3:42", golden["dead letter"])), golden["dead letter"]);
+    EXPECT_EQ(stored({.detail = "the value"}), golden["record"]);
+    EXPECT_EQ(record_of("moves/3", golden["record"])->value, "the value");
 }
 
 TEST(RedisText, random_bytes_do_no_harm) {
