@@ -2,21 +2,12 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/check.h"
 #include "base/random.h"
 #include "checkpoint/postgres/schema.h"
 #include "checkpoint/postgres/table.h"
 
 namespace evenkeel::checkpoint {
-
-namespace {
-
-// More than there are handlers at once would only take connections from others.
-constexpr std::size_t idle_max = 16;
-
-}  // namespace
 
 class PostgresTransaction final : public Transaction {
 public:
@@ -37,11 +28,7 @@ public:
     Result<> commit(const Checkpoint& checkpoint) override {
         EK_CHECK(!is_ended_, "a transaction was committed twice");
         is_ended_ = true;
-        if (checkpoint.partition != partition_) {
-            return Error{ErrorCode::invalid_argument,
-                         fmt::format("a transaction of partition {} cannot commit partition {}",
-                                     partition_.value, checkpoint.partition.value)};
-        }
+        EK_TRY(check_partition(checkpoint, partition_));
         switch (session_->connection->transaction_status()) {
             case PQTRANS_INTRANS: break;
             case PQTRANS_UNKNOWN:
@@ -83,7 +70,7 @@ private:
         } else if (status != PQTRANS_IDLE) {
             return;
         }
-        home_.give_back(std::move(session_));
+        home_.idle_.give_back(std::move(session_));
     }
 
     // The commit failed, or its answer was lost: what the database says counts.
@@ -93,7 +80,7 @@ private:
         EK_TRY_ASSIGN(const PostgresRows settled,
                       fresh->connection->run(postgres::settle(fresh->group, partition_, stamp),
                                              home_.deadline()));
-        home_.give_back(std::move(fresh));
+        home_.idle_.give_back(std::move(fresh));
         if (settled.size() == 1 && settled.boolean(0, 0)) return {};
         return failure;
     }
@@ -114,14 +101,7 @@ PostgresTransactions::~PostgresTransactions() = default;
 
 Result<std::unique_ptr<Transaction>> PostgresTransactions::begin(PartitionId partition) {
     for (;;) {
-        std::unique_ptr<Session> session;
-        {
-            const Lock lock(mutex_);
-            if (!idle_.empty()) {
-                session = std::move(idle_.back());
-                idle_.pop_back();
-            }
-        }
+        std::unique_ptr<Session> session = idle_.take();
         const bool is_fresh = !session;
         if (is_fresh) {
             EK_TRY_ASSIGN(session, connect());
@@ -155,11 +135,6 @@ Result<std::unique_ptr<PostgresTransactions::Session>> PostgresTransactions::con
         return Error{ErrorCode::unsupported, address_.shown() + ": no group was made"};
     }
     return std::make_unique<Session>(Session{std::move(connection), found.integer(0, 0)});
-}
-
-void PostgresTransactions::give_back(std::unique_ptr<Session> session) {
-    const Lock lock(mutex_);
-    if (idle_.size() < idle_max) idle_.push_back(std::move(session));
 }
 
 }  // namespace evenkeel::checkpoint

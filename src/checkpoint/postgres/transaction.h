@@ -7,12 +7,11 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
-#include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "checkpoint/postgres/connection.h"
 #include "checkpoint/transaction.h"
+#include "checkpoint/transaction_pool.h"
 
 namespace evenkeel::checkpoint {
 
@@ -34,7 +33,6 @@ private:
     };
 
     Result<std::unique_ptr<Session>> connect();
-    void give_back(std::unique_ptr<Session> session);
     Instant deadline() const { return clock_.now() + wait_max_; }
 
     const PostgresAddress address_;
@@ -42,8 +40,7 @@ private:
     const Clock& clock_;
     const Duration wait_max_;
     const std::atomic<bool> never_ = false;
-    Mutex mutex_;
-    std::vector<std::unique_ptr<Session>> idle_ EK_GUARDED_BY(mutex_);
+    ConnectionPool<Session> idle_;
 };
 
 }  // namespace evenkeel::checkpoint

@@ -3,6 +3,7 @@
 #include <atomic>
 #include <chrono>
 
+#include "checkpoint/contract/transaction_contract.h"
 #include "checkpoint/postgres/postgres_fixture.h"
 #include "checkpoint/postgres/schema.h"
 #include "support/faulty_proxy.h"
@@ -54,6 +55,9 @@ struct PostgresSink : WithPostgres {
         }
         return ok;
     }
+    static bool add(Transaction& transaction, const std::string& house) {
+        return run(transaction, "INSERT INTO totals (house) VALUES ('" + house + "')");
+    }
     std::int64_t rows() { return execute("SELECT count(*) FROM totals").integer(0, 0); }
     std::int64_t sequence() {
         const auto found = execute("SELECT coalesce(max(sequence), -1) FROM evenkeel.checkpoint");
@@ -71,51 +75,7 @@ struct PostgresSink : WithPostgres {
     std::unique_ptr<PostgresTransactions> transactions;
 };
 
-TEST_F(PostgresSink, result_and_position_are_committed_as_one) {
-    const auto transaction = begin();
-    ASSERT_TRUE(run(*transaction, "INSERT INTO totals VALUES ('a')"));
-    EXPECT_EQ(rows(), 0) << "not yet";
-
-    const auto committed = transaction->commit(at(7, 1));
-
-    ASSERT_TRUE(committed) << to_string(committed.error());
-    EXPECT_EQ(rows(), 1);
-    EXPECT_EQ(sequence(), 7);
-}
-
-TEST_F(PostgresSink, nothing_happened_if_it_is_not_committed) {
-    ASSERT_TRUE(run(*begin(), "INSERT INTO totals VALUES ('a')"));
-
-    EXPECT_EQ(rows(), 0);
-    EXPECT_EQ(sequence(), -1);
-}
-
-TEST_F(PostgresSink, a_fenced_owner_commits_nothing) {
-    ASSERT_TRUE(begin()->commit(at(5, 2)));
-    auto transaction = begin();
-    ASSERT_TRUE(run(*transaction, "INSERT INTO totals VALUES ('a')"));
-
-    const auto committed = transaction->commit(at(7, 1));
-    transaction.reset();
-
-    ASSERT_FALSE(committed);
-    EXPECT_EQ(committed.error().code, ErrorCode::fenced);
-    EXPECT_EQ(rows(), 0);
-}
-
-TEST_F(PostgresSink, a_position_that_was_committed_before_is_refused_with_its_result) {
-    ASSERT_TRUE(begin()->commit(at(7, 1)));
-    auto repeated = begin();
-    ASSERT_TRUE(run(*repeated, "INSERT INTO totals VALUES ('b')"));
-
-    const auto committed = repeated->commit(at(6, 1));
-    repeated.reset();
-
-    ASSERT_FALSE(committed);
-    EXPECT_EQ(committed.error().code, ErrorCode::conflict);
-    EXPECT_EQ(rows(), 0);
-    EXPECT_EQ(sequence(), 7);
-}
+INSTANTIATE_TYPED_TEST_SUITE_P(Postgres, TransactionContract, PostgresSink);
 
 TEST_F(PostgresSink, of_two_at_once_on_one_partition_one_commits) {
     const auto first = begin(), second = begin();
@@ -162,12 +122,6 @@ TEST_F(PostgresSink, a_failed_statement_commits_nothing) {
     EXPECT_TRUE(begin()->commit(at(2, 1))) << "the next one works";
 }
 
-TEST_F(PostgresSink, another_partition_cannot_be_committed) {
-    const auto committed = begin(1)->commit(at(1, 1));
-    ASSERT_FALSE(committed);
-    EXPECT_EQ(committed.error().code, ErrorCode::invalid_argument);
-}
-
 TEST_F(PostgresSink, a_connection_that_is_lost_before_the_commit_leaves_nothing) {
     auto transaction = begin();
     ASSERT_TRUE(run(*transaction, "INSERT INTO totals VALUES ('a')"));
@@ -183,7 +137,7 @@ TEST_F(PostgresSink, a_connection_that_is_lost_before_the_commit_leaves_nothing)
     EXPECT_TRUE(begin()->commit(at(2, 1)));
 }
 
-TEST_F(PostgresSink, a_commit_whose_answer_is_lost_tells_the_truth_however_it_is_cut) {
+TEST_F(PostgresSink, a_commit_whose_answer_is_lost_tells_the_truth) {
     transactions = a_sink(5s);
     io::system::WorkerThread saboteur("cuts");
     int committed = 0;
@@ -225,16 +179,6 @@ TEST_F(PostgresSink, what_was_settled_as_not_committed_cannot_commit_later) {
 
     ASSERT_FALSE(committed);
     EXPECT_EQ(committed.error().code, ErrorCode::conflict);
-}
-
-TEST_F(PostgresSink, connections_are_used_again) {
-    void* first = nullptr;
-    for (int i = 0; i < 10; ++i) {
-        const auto transaction = begin();
-        if (first == nullptr) first = transaction->native();
-        EXPECT_EQ(transaction->native(), first);
-        ASSERT_TRUE(transaction->commit(at(i, 1)));
-    }
 }
 
 }  // namespace

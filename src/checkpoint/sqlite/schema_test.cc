@@ -1,28 +1,14 @@
 #include "checkpoint/sqlite/schema.h"
 
-#include <chrono>
-
 #include <gtest/gtest.h>
 
+#include "checkpoint/sqlite/sqlite_fixture.h"
 #include "checkpoint/sqlite/table.h"
-#include "support/temporary_directory.h"
 
 namespace evenkeel::checkpoint {
 namespace {
 
-using namespace std::chrono_literals;
-
-struct SqliteSchema : testing::Test {
-    std::unique_ptr<Database> open() {
-        auto database = Database::open(directory.path() + "/a.db", clock, clock.now() + 60s);
-        EXPECT_TRUE(database) << to_string(database.error());
-        return std::move(*database);
-    }
-
-    const SystemClock clock{};
-    const test::TemporaryDirectory directory;
-    const GroupName group{"localhost", "homes", "$Default"};
-};
+struct SqliteSchema : WithSqliteFile {};
 
 TEST_F(SqliteSchema, of_a_newer_program_is_refused) {
     const auto database = open();
@@ -38,7 +24,7 @@ TEST_F(SqliteSchema, of_a_newer_program_is_refused) {
         << brought.error().detail;
 }
 
-TEST_F(SqliteSchema, of_an_older_program_is_brought_up_to_date_and_keeps_its_checkpoints) {
+TEST_F(SqliteSchema, of_an_older_version_is_upgraded_with_its_checkpoints) {
     {
         const auto database = open();
         auto table = SqliteTable::open(*database, group);

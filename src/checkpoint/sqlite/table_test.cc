@@ -4,24 +4,14 @@
 
 #include <gtest/gtest.h>
 
-#include "support/temporary_directory.h"
+#include "checkpoint/sqlite/sqlite_fixture.h"
 
 namespace evenkeel::checkpoint {
 namespace {
 
 using namespace std::chrono_literals;
 
-struct SqliteTableFile : testing::Test {
-    std::unique_ptr<Database> open() {
-        auto database = Database::open(directory.path() + "/a.db", clock, clock.now() + 60s);
-        EXPECT_TRUE(database) << to_string(database.error());
-        return std::move(*database);
-    }
-
-    const SystemClock clock{};
-    const test::TemporaryDirectory directory;
-    const GroupName group{"localhost", "homes", "$Default"};
-};
+struct SqliteTableFile : WithSqliteFile {};
 
 TEST_F(SqliteTableFile, shares_the_file_with_the_users_tables) {
     const auto database = open();

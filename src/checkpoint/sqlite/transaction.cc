@@ -2,19 +2,10 @@
 
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "base/check.h"
 #include "base/random.h"
 
 namespace evenkeel::checkpoint {
-
-namespace {
-
-// More than there are handlers at once would only take descriptors.
-constexpr std::size_t idle_max = 16;
-
-}  // namespace
 
 class SqliteTransaction final : public Transaction {
 public:
@@ -35,11 +26,7 @@ public:
     Result<> commit(const Checkpoint& checkpoint) override {
         EK_CHECK(!is_ended_, "a transaction was committed twice");
         is_ended_ = true;
-        if (checkpoint.partition != partition_) {
-            return Error{ErrorCode::invalid_argument,
-                         fmt::format("a transaction of partition {} cannot commit partition {}",
-                                     partition_.value, checkpoint.partition.value)};
-        }
+        EK_TRY(check_partition(checkpoint, partition_));
         Database& database = *connection_->database;
         if (!database.is_in_transaction()) {
             return Error{ErrorCode::invalid_argument,
@@ -84,20 +71,12 @@ SqliteTransactions::SqliteTransactions(std::string file, GroupName group, const 
 SqliteTransactions::~SqliteTransactions() = default;
 
 Result<std::unique_ptr<Transaction>> SqliteTransactions::begin(PartitionId partition) {
-    std::unique_ptr<Connection> connection;
-    {
-        const Lock lock(mutex_);
-        if (!idle_.empty()) {
-            connection = std::move(idle_.back());
-            idle_.pop_back();
-        }
-    }
+    std::unique_ptr<Connection> connection = idle_.take();
     if (!connection) {
         EK_TRY_ASSIGN(connection, connect());
     }
     if (const Result<> here = connection->database->check_file(); !here.ok()) {
-        const Lock lock(mutex_);
-        idle_.push_back(std::move(connection));  // so that no other file is opened instead
+        idle_.give_back(std::move(connection));  // so that no other file is opened instead
         return here.error();
     }
     connection->database->set_deadline(clock_.now() + wait_max_);
@@ -117,8 +96,7 @@ void SqliteTransactions::give_back(std::unique_ptr<Connection> connection) {
     // A rollback that failed, or a statement of the handler that is still running: not again.
     const Database& database = *connection->database;
     if (database.is_in_transaction() || database.has_running_statements()) return;
-    const Lock lock(mutex_);
-    if (idle_.size() < idle_max) idle_.push_back(std::move(connection));
+    idle_.give_back(std::move(connection));
 }
 
 }  // namespace evenkeel::checkpoint

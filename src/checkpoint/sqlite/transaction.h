@@ -4,12 +4,11 @@
 
 #include <memory>
 #include <string>
-#include <vector>
 
 #include "base/clock.h"
-#include "base/mutex.h"
 #include "checkpoint/sqlite/table.h"
 #include "checkpoint/transaction.h"
+#include "checkpoint/transaction_pool.h"
 
 namespace evenkeel::checkpoint {
 
@@ -36,8 +35,7 @@ private:
     const GroupName group_;
     const Clock& clock_;
     const Duration wait_max_;
-    Mutex mutex_;
-    std::vector<std::unique_ptr<Connection>> idle_ EK_GUARDED_BY(mutex_);
+    ConnectionPool<Connection> idle_;
 };
 
 }  // namespace evenkeel::checkpoint
