@@ -36,7 +36,7 @@ public:
     using Call = typename Runner::Call;
     using Calls = std::vector<std::unique_ptr<Call>>;
 
-    // `watch_period`: how often it asks for changes, while somebody watches.
+    // `watch_period`: how often it asks for changes while there is a watch.
     CallQueue(io::Loop& loop, std::unique_ptr<Runner> runner, std::size_t batch_max,
               Duration watch_period)
         : loop_(loop),
@@ -84,7 +84,7 @@ public:
     }
 
 private:
-    // After the running task: what it calls together travels together.
+    // After the running task: all calls of one task are sent as one batch.
     void send_soon() {
         if (is_running_ || std::exchange(is_sending_soon_, true)) return;
         loop_.post(lifetime_.guard([this] {

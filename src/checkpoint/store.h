@@ -4,7 +4,7 @@
 //     member/<id>     written by its member only, every heartbeat
 //     ownership/<p>   compare-and-set; each claim and each transfer raises its epoch by one
 //     checkpoint/<p>  fenced by epoch, and monotonic
-//     record/<key>    compare-and-set: what people ask of the group, and its journal. Few and small
+//     record/<key>    compare-and-set: requests of operators, and the group's journal. Few, small
 //
 // Contract, tested by checkpoint/contract/store_contract.h for every store
 //   S1  A write of a member, an ownership or a record succeeds only on the very version it names
@@ -15,7 +15,7 @@
 //   S3  A checkpoint's epoch never falls: seal() and write_checkpoint() with a lower one are
 //       `fenced`, by the store's own operation and not by looking first.
 //   S4  (sequence, attempts) of a checkpoint never falls; a write that would lower it is `conflict`
-//       and changes nothing. Only reset_checkpoint(), for people, may lower it.
+//       and changes nothing. Only reset_checkpoint(), for operators, may lower it.
 //   S5  What was answered with success survives the store's crash, if the store is durable at all.
 //   S6  `unavailable` and `timed_out` mean unknown: it may have been applied.
 //   S7  `age` is by the store's own clock, maybe cut to seconds; is_age_exact: steady and not cut.
@@ -54,7 +54,7 @@ struct GroupName {
 // As stores keep it: ASCII letters in lower case.
 GroupName lower_cased(GroupName name);
 
-// Unable: it lives, but hears nothing from the hub. It is given nothing.
+// `unable`: it runs, but cannot read from the hub. It is given no partitions.
 enum class MemberState : std::uint8_t { active, leaving, unable };
 
 // A partition that its owner means to give to another member.
@@ -68,8 +68,8 @@ struct Member {
     std::string id;           // stable over restarts
     std::string incarnation;  // new at every start
     MemberState state = MemberState::active;
-    std::int64_t since_ms = 0;  // wall time of its start, for people
-    std::string note = {};      // "host:pid", for people
+    std::int64_t since_ms = 0;  // wall time of its start, for display
+    std::string note = {};      // "host:pid", for display
     std::uint32_t restarts = 0;
     std::uint64_t generation = 0;  // rises with each change of what it owns
     bool expecting = false;        // it waits for partitions, and looks often
@@ -99,10 +99,10 @@ struct Checkpoint {
     std::uint32_t attempts = 0;       // how often the event behind it was tried and failed
     std::int64_t hub_created_ms = 0;  // which incarnation of the event hub it is of; 0 = unknown
     std::int64_t enqueued_ms = 0;     // when the last handled event was enqueued; 0 = unknown
-    std::int64_t written_ms = 0;      // wall time, for people; the store fills it in listings
+    std::int64_t written_ms = 0;      // wall time, for display; the store fills it in listings
 };
 
-// An event that could not be handled, put aside.
+// A dead-lettered event: it could not be handled.
 struct DeadLetter {
     PartitionId partition;
     SequenceNumber sequence = {};
@@ -115,7 +115,7 @@ struct DeadLetter {
     std::vector<std::byte> sections = {};  // the encoded AMQP sections, as they came
 };
 
-// A small value under a name, for all that needs no operation of its own: the requests of people
+// A small value under a name, for all that needs no operation of its own: requests of operators
 // ("request/..."), and the last moves of each partition ("moves/<partition>").
 struct Record {
     std::string key;    // of a-z, 0-9, '-', '.' and '/'; at most record_key_bytes_max
@@ -158,7 +158,7 @@ public:
     // ones, and answers it as it is now (sequence -1 if there was none).
     virtual void seal(PartitionId partition, Epoch epoch, Answer<Checkpoint> done) = 0;
     virtual void write_checkpoint(const Checkpoint& checkpoint, Answer<> done) = 0;
-    // For people: sets the position, wherever it was, and fences epochs below `checkpoint.epoch`.
+    // For operators: sets the position, wherever it was; fences epochs below `checkpoint.epoch`.
     // The stored epoch stays if it is higher.
     virtual void reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) = 0;
 

@@ -174,7 +174,7 @@ TEST(ColdRead, from_memory_gives_the_same_once_the_file_is_open) {
     EXPECT_EQ(sequences(read.perform_cached()->events), (std::vector<std::int64_t>{101, 102}));
 }
 
-TEST(ColdRead, from_memory_leaves_what_is_not_simple_to_the_one_that_may_wait) {
+TEST(ColdRead, from_memory_leaves_hard_cases_to_the_disk_thread) {
     SegmentFixture segment({"a", "b", std::string(5000, 'c')});
     segment.disk.set_cached(true);
     ASSERT_TRUE(segment.segment->open().ok());

@@ -156,7 +156,7 @@ TEST(Recovery, makes_the_name_of_the_active_segment_durable) {
 
 // The newest mark lies in the page cache only, in two pieces; the disk has the one in the other
 // slot.
-TEST(Recovery, leaves_the_mark_that_the_disk_has_alone_until_the_newest_is_durable) {
+TEST(Recovery, keeps_the_old_mark_until_the_newest_is_durable) {
     for (std::uint64_t seed = 0; seed < 100; ++seed) {
         LogFixture world;
         world.append_numbers(0, 5);
@@ -203,7 +203,7 @@ TEST(Recovery, goes_on_in_the_segment_before_one_that_was_not_born) {
 
 // The header of the new segment and a part of its first batch were on their way to the disk, and
 // only the part arrived.
-TEST(Recovery, keeps_the_last_time_when_a_segment_was_born_without_its_header) {
+TEST(Recovery, keeps_the_last_time_when_a_header_is_missing) {
     for (const std::uint64_t whole_events : {0U, 1U, 2U}) {
         LogFixture world(short_segments);
         world.append_numbers(0, 4);
@@ -326,7 +326,7 @@ TEST(Damage, of_all_files_leaves_the_numbers) {
     EXPECT_EQ(world.append({"10"})->first.value, 10);
 }
 
-TEST(Damage, that_cut_off_acknowledged_events_starts_a_new_segment_behind_them) {
+TEST(Damage, starts_a_new_segment_behind_events_lost_by_a_cut) {
     LogFixture world;
     world.append_numbers(0, 10);
     world.close();
@@ -344,7 +344,7 @@ TEST(Damage, that_cut_off_acknowledged_events_starts_a_new_segment_behind_them) 
     EXPECT_EQ(world.read_all().sequences(), read.sequences());
 }
 
-TEST(Damage, that_cut_off_acknowledged_events_lets_a_search_for_a_time_to_come_wait_at_the_end) {
+TEST(Damage, lets_a_search_by_a_later_time_wait_at_the_end) {
     LogFixture world;
     world.append_numbers(0, 10);
     world.close();

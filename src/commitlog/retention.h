@@ -13,7 +13,7 @@
 
 namespace evenkeel::commitlog {
 
-// Time that nobody witnessed, between two runs of the hub: events up to `until` age without it.
+// Time that passed between two runs of the hub, unobserved: events up to `until` age without it.
 struct ClockGap {
     WallTime until;
     std::chrono::milliseconds lag{0};

@@ -23,7 +23,7 @@ TEST(Retention, keeps_everything_without_a_limit) {
     EXPECT_EQ(segments_to_remove(segments, {}, now), 0u);
 }
 
-TEST(Retention, removes_sealed_segments_whose_last_event_is_older_than_the_limit) {
+TEST(Retention, removes_segments_whose_last_event_is_too_old) {
     const std::vector<SegmentAge> segments{aged(61s), aged(60s + 1ms), aged(60s), aged(0s, false)};
 
     EXPECT_EQ(segments_to_remove(segments, a_minute, now), 2u);

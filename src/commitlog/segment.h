@@ -66,7 +66,7 @@ public:
         : files_(files), directory_(std::move(directory)), name_(name) {}
 
     Result<io::File*> open();
-    // Null as long as nobody has opened it; never blocks.
+    // Null until it was opened; never blocks.
     io::File* if_open() const { return opened_.load(std::memory_order_acquire); }
     io::FileSystem& files() const { return files_; }
     const SegmentName& name() const { return name_; }

@@ -2,7 +2,7 @@
 //
 //     url_of("https://hub:8443") ─▶ connected socket ─▶ Exchange ─▶ ClientResponse
 //
-// It speaks HTTP/1.0, so that nobody between cuts the answer into chunks, and follows no redirects.
+// It speaks HTTP/1.0, so that no proxy answers in chunks, and follows no redirects.
 // Bounds: 16 KiB of head, 64 MiB of body or less.
 #pragma once
 

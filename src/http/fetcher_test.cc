@@ -82,7 +82,7 @@ Result<Fetched> ask(Fetcher& fetcher, FetchRequest request) {
     return promise.wait();
 }
 
-TEST(Fetcher, sends_what_it_is_given_and_nothing_that_would_break_a_signature) {
+TEST(Fetcher, sends_only_the_fields_it_is_given) {
     const Echo echo;
     const auto fetcher = a_fetcher();
 

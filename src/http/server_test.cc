@@ -292,7 +292,7 @@ TEST_F(ServerTest, closes_who_does_not_take_the_answer) {
     EXPECT_EQ(server_->connection_count(), 0u);
 }
 
-TEST_F(ServerTest, answers_504_when_the_handler_does_not_and_drops_its_late_answer) {
+TEST_F(ServerTest, answers_504_and_drops_the_handlers_late_answer) {
     holds_answers_ = true;
     auto& client = connect();
     client.send(get);

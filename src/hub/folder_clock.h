@@ -41,7 +41,7 @@ std::string encode(const ClockRecord& record);
 // `corrupt`, saying what is wrong, or `unsupported` if it is of a newer version.
 Result<ClockRecord> decode_clock(std::string_view text);
 
-// None if there is no file, or it is damaged, which is told.
+// None if there is no file, or it is damaged; then a warning is logged.
 Result<std::optional<ClockRecord>> load_clock(io::FileSystem& files, const std::string& directory);
 Result<> save_clock(io::FileSystem& files, const std::string& directory, const ClockRecord& record);
 

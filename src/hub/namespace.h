@@ -76,7 +76,7 @@ public:
     void create_group(std::string_view name, std::string_view group, Done done);
     void remove_group(std::string_view name, std::string_view group, Done done);
 
-    // For whoever else keeps something in the data folder: fails once the folder is not ours.
+    // For others that keep files in the data folder: fails once the folder is not ours.
     io::FileSystem& files() { return files_; }
 
     void retain_now();

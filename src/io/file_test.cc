@@ -233,7 +233,7 @@ TEST_P(FileContract, a_rename_replaces_its_target) {
     EXPECT_EQ(listed(""), "old ");
 }
 
-TEST_P(FileContract, a_rename_moves_between_folders_and_folders_with_their_content) {
+TEST_P(FileContract, a_rename_moves_files_and_whole_folders) {
     ASSERT_TRUE(files().make_directory(at("d")).ok());
     ASSERT_TRUE(files().make_directory(at("e")).ok());
     make("d/a", "a");

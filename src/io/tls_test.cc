@@ -149,7 +149,7 @@ TEST_F(TlsTest, takes_any_certificate_when_told_so) {
     EXPECT_TRUE(*read_);
 }
 
-TEST_F(TlsTest, goes_on_with_the_old_certificate_where_it_began_and_takes_the_new_one_next) {
+TEST_F(TlsTest, keeps_the_old_certificate_on_open_connections) {
     serve(*context_);
     call({.ca_pem = identity_.certificate_pem}, "server");
     shake_hands();

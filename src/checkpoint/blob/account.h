@@ -29,7 +29,7 @@ struct BlobAccount {
 // `invalid_argument` names what is wrong, and never shows a key.
 Result<BlobAccount> parse_blob_account(std::string_view text);
 
-// For people: "https://a.blob.core.windows.net/checkpoints".
+// For messages: "https://a.blob.core.windows.net/checkpoints".
 std::string to_string(const BlobAccount& account);
 
 // Nothing if the text is not base64.

@@ -41,7 +41,7 @@ public:
     void seal(PartitionId partition, Epoch epoch, Store::Answer<Checkpoint> done);
     void write(const Checkpoint& checkpoint, Store::Answer<> done);
     void reset(const Checkpoint& checkpoint, Store::Answer<> done);
-    // Who writes, for people and for .NET's tools.
+    // The writer's name, for operators and .NET's tools.
     void set_writer(std::string writer) { writer_ = std::move(writer); }
 
 private:

@@ -83,7 +83,7 @@ TEST(BlobStore, writes_what_the_official_sdks_read) {
     EXPECT_TRUE(blobs.contains(prefix + "members/me"));
 }
 
-TEST(BlobStore, leaves_nothing_but_an_empty_owner_on_what_it_releases_and_keeps_the_epoch) {
+TEST(BlobStore, releases_to_an_empty_owner_and_keeps_the_epoch) {
     BlobServer server;
     const auto client = a_client(server);
     const auto claimed = client->write(a_claim(7));
@@ -139,7 +139,7 @@ TEST(BlobStore, leaves_out_what_it_cannot_use) {
     EXPECT_EQ(client->seal(1, 1)->sequence, SequenceNumber{-1});
 }
 
-TEST(BlobStore, lists_members_ownerships_and_requests_of_one_task_with_one_request) {
+TEST(BlobStore, lists_everything_of_one_task_with_one_request) {
     BlobServer server;
     const auto client = a_client(server);
     ASSERT_TRUE(client->write(a_member()));
@@ -221,7 +221,7 @@ TEST(BlobStore, fences_a_replaced_owner_that_has_no_position_yet) {
 }
 
 // It was about to make the first checkpoint, and stopped in between.
-TEST(BlobStore, fences_a_replaced_owner_in_the_middle_of_its_first_checkpoint) {
+TEST(BlobStore, fences_an_owner_during_its_first_checkpoint) {
     BlobServer server;
     const auto replaced = a_client(server, {.try_max = 30s, .wait_max = 50ms, .pause_min = 10ms});
     const auto owner = a_client(server);

@@ -137,7 +137,7 @@ TEST_P(StoreContract, after_a_seal_the_old_owner_moves_nothing_however_they_race
     }
 }
 
-TEST_P(StoreContract, answers_tell_when_a_checkpoint_was_written_and_keep_all_of_it) {
+TEST_P(StoreContract, a_listed_checkpoint_has_all_fields_and_its_time) {
     const auto a = client();
     const SystemClock clock;
     const std::int64_t before = clock.wall().milliseconds;

@@ -156,7 +156,7 @@ TEST_P(StoreOutage, of_a_server_that_falls_silent_is_told_in_time) {
     write_at_last(*store, 3);
 }
 
-TEST_P(StoreOutage, that_loses_an_answer_leaves_a_write_unknown_that_may_be_there) {
+TEST_P(StoreOutage, leaves_a_write_unknown_whose_answer_is_lost) {
     const auto store = client(outage_short);
     (void)store->write(Ownership{.partition = {7}, .owner = "me"});
     auto before = store->ownerships();

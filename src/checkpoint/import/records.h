@@ -36,7 +36,7 @@ std::optional<LegacyPlace> legacy_place(LegacyLayout layout, std::string_view na
 
 struct LegacyRecord {
     std::optional<Checkpoint> checkpoint;  // none: nothing was handled yet
-    std::string remark = {};               // what people should know about it
+    std::string remark = {};               // what the operator should know about it
 };
 
 // `corrupt` says what is wrong with it.

@@ -54,7 +54,7 @@ Result<std::string> only_path(const std::vector<LegacyPath>& found, const Legacy
 
 bool is_wanted(const LegacyQuery& query, PartitionId partition);
 
-// Whose entry is younger than this may be at work: the longest that an SDK takes another for alive.
+// The owner of a younger entry may be running: no SDK takes another for alive any longer.
 inline constexpr Duration legacy_alive_max = std::chrono::seconds(120);
 
 }  // namespace evenkeel::checkpoint

@@ -40,7 +40,7 @@ public:
     explicit MemoryServer(const Clock& clock) : MemoryServer(clock, Options()) {}
     MemoryServer(const Clock& clock, const Options& options) : clock_(clock), options_(options) {}
 
-    // A copy of a group's entries as they are now, for checkers and people.
+    // A copy of a group's entries as they are now, for checkers and display.
     Table snapshot(const GroupName& group) const;
     // As if the group were restored from a copy; an empty table empties it.
     void restore(const GroupName& group, Table table);

@@ -1,4 +1,4 @@
-// The schema "evenkeel" in a PostgreSQL database: made by whoever comes first, brought up to date
+// The schema "evenkeel" in a PostgreSQL database: made by the first to connect, brought up to date
 // step by step. Many may begin at once. Format and contract: docs/formats/postgresql.md.
 #pragma once
 

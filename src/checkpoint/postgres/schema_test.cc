@@ -66,7 +66,7 @@ TEST_F(PostgresSchema, another_version_is_refused_and_left_alone) {
         << refused.error().detail;
 }
 
-TEST_F(PostgresSchema, who_may_not_create_it_is_told_and_may_use_it_when_it_is_there) {
+TEST_F(PostgresSchema, is_usable_without_the_right_to_create_it) {
     ASSERT_TRUE(server->run("DROP ROLE IF EXISTS guest; CREATE ROLE guest LOGIN"));
     std::string url = server->url();
     url.replace(url.find("evenkeel@"), 9, "guest@");

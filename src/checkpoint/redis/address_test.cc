@@ -38,7 +38,7 @@ TEST(RedisAddress, names_sentinels) {
     EXPECT_TRUE(RedisAddress::parse("redis://h")->sentinels.empty());
 }
 
-TEST(RedisAddress, has_another_user_and_password_for_sentinels_which_are_not_shown) {
+TEST(RedisAddress, hides_the_user_and_password_for_sentinels) {
     const auto both = RedisAddress::parse(
         "redis://me:pw@s1?sentinel=main&sentinel_user=asker&sentinel_password=hu%26sh%40");
     const auto password = RedisAddress::parse("redis://s1?sentinel_password=hush&sentinel=main");

@@ -13,7 +13,7 @@ struct RedisScript {
 // Numbers are decimal texts of up to 64 bits, which Lua's own numbers cannot hold.
 //
 // KEYS: the hash. ARGV: field, expected version ("" = none), new version, meaning, detail, channel
-// ("" = nobody needs to hear), our name. Without meaning and detail it is removed. An entry is
+// ("" = no message is sent), our name. Without meaning and detail it is removed. An entry is
 // "VERSION MICROSECONDS MEANING-SIZE MEANING DETAIL". Answers {1 or 0, the version stored now}.
 inline constexpr RedisScript write_entry_script{R"(
 local stored = redis.call('HGET', KEYS[1], ARGV[1])

@@ -3,7 +3,7 @@
 //     sentinel 1: not there ──▶ sentinel 2: "SENTINEL get-master-addr-by-name main"
 //     ──▶ 10.0.0.7:6379
 //
-// One that wants a password is told it, and asked again; the others never see it.
+// A Sentinel that requires a password is sent it and asked again; the others never get it.
 // What they say may be old for a moment: the server itself refuses writes once it is a replica.
 // Threads: pinned to the loop.
 #pragma once

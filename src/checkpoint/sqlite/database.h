@@ -57,7 +57,7 @@ public:
     Result<> commit();
     void rollback();
     bool is_in_transaction() const;
-    // Statements that somebody has neither run to their end nor reset.
+    // Statements that were neither run to their end nor reset.
     bool has_running_statements() const;
 
     // Between these two calls statements that end the transaction are refused.
@@ -66,7 +66,7 @@ public:
 
     sqlite3* native() { return database_; }
     // `corrupt` if the file was removed or replaced since it was opened: what is written would be
-    // seen by nobody.
+    // invisible to all others.
     Result<> check_file() const;
     const std::string& file() const { return file_; }
     Error error(int code) const;

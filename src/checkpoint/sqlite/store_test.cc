@@ -32,7 +32,7 @@ struct SqliteStoreFile : testing::Test {
     const std::string file = directory.path() + "/a.db";
 };
 
-TEST_F(SqliteStoreFile, answers_unavailable_within_its_bound_while_locked_and_works_after) {
+TEST_F(SqliteStoreFile, is_unavailable_in_time_while_locked_and_works_after) {
     const auto store = client({.wait_max = 100ms});
     ASSERT_TRUE(store->write(at(1)));
     auto holder = Database::open(file, clock, clock.now() + 60s);

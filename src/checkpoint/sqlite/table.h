@@ -43,7 +43,7 @@ public:
     // A record that check() allows.
     Result<std::string> write_record(const Record& record);
 
-    // Rises when somebody changes members or ownerships in more than their version and age.
+    // Rises when any client changes members or ownerships in more than their version and age.
     Result<std::int64_t> changes();
     Result<std::string> read_stamp(PartitionId partition);
 

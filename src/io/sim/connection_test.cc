@@ -182,7 +182,7 @@ TEST(SimConnection, ends_both_sides_with_unavailable_on_reset_even_across_a_cut)
     EXPECT_EQ(pair.error_at_b->code, ErrorCode::unavailable);
 }
 
-TEST(SimConnection, tells_peers_of_a_crash_after_the_delay_and_calls_nobody_on_that_host_N4) {
+TEST(SimConnection, reports_a_crash_to_peers_after_the_delay_N4) {
     Pair pair;
     pair.network.set_delay(10ms, 10ms);
     pair.read_at_b();
@@ -201,7 +201,7 @@ TEST(SimConnection, tells_peers_of_a_crash_after_the_delay_and_calls_nobody_on_t
     EXPECT_FALSE(called);
 }
 
-TEST(SimConnection, refuses_connects_to_a_crashed_host_until_it_is_up_and_listens_again) {
+TEST(SimConnection, refuses_a_crashed_host_until_it_listens_again) {
     Pair pair;
     std::optional<Error> refused;
     std::unique_ptr<Socket> again;

@@ -240,7 +240,7 @@ TEST(Scheduler, runs_until_a_condition_holds_or_time_is_up) {
     EXPECT_FALSE(scheduler.run_until_idle(50));
 }
 
-TEST(SchedulerDeathTest, ends_the_process_when_pinned_code_is_called_from_another_loop) {
+TEST(SchedulerDeathTest, ends_the_process_for_a_call_from_another_loop) {
     EXPECT_DEATH(
         {
             Scheduler scheduler(1);

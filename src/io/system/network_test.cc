@@ -181,7 +181,7 @@ private:
     rlimit before_{};
 };
 
-TEST(SystemNetwork, reports_overloaded_without_descriptors_and_accepts_again_later) {
+TEST(SystemNetwork, is_overloaded_without_descriptors_and_recovers) {
     SystemWorld world("127.0.0.1");
     std::unique_ptr<Listener> listener;
     std::unique_ptr<Socket> client;
