@@ -1,4 +1,4 @@
-// Counts what is allocated, for G-M2: at most 16 times the bytes that came, and 64 KiB.
+// Counts what is allocated, for AMQP-5: at most 16 times the bytes that came, and 64 KiB.
 #pragma once
 
 #include <cstddef>
@@ -23,7 +23,7 @@ inline void count_allocations() {
 
 inline void check_allocated(std::size_t received_bytes) {
     EK_CHECK(allocated_bytes <= 16 * received_bytes + (64 << 10),
-             "a length on the wire makes no memory (G-M2)");
+             "a length on the wire makes no memory (AMQP-5)");
 }
 
 }  // namespace evenkeel::amqp

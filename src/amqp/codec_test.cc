@@ -122,7 +122,7 @@ TEST(Decoder, fails_on_another_type_and_stays_failed) {
     EXPECT_EQ(decoder.peek(), code::null);
 }
 
-// RC-023: a length never leads out of the bytes that are there.
+// A length never leads out of the bytes that are there.
 TEST(Decoder, never_reads_over_the_end_whatever_a_length_says) {
     for (const int format : {0xa0, 0xa1, 0xa3, 0xc0, 0xc1, 0xe0}) {
         for (int length = 0; length < 256; ++length) {
@@ -220,7 +220,7 @@ TEST(Decoder, reads_missing_trailing_elements_as_null) {
     EXPECT_EQ(decoder.rest().size(), 2u);
 }
 
-// RC-030: counts up to 2^32-1 with tiny bodies.
+// Counts up to 2^32-1 with tiny bodies.
 TEST(Decoder, refuses_more_elements_than_bytes) {
     EXPECT_TRUE(fails(bytes_of(0xc0, 1, 1), &Decoder::list));
     EXPECT_TRUE(fails(bytes_of(0xc0, 2, 255, 0x40), &Decoder::list));
@@ -264,7 +264,7 @@ TEST(Decoder, reads_arrays_of_symbols_and_single_ones) {
     }
 }
 
-// G-M2, RC-030: elements that take no bytes, or one, must not take memory.
+// AMQP-5: elements that take no bytes, or one, must not take memory.
 TEST(Decoder, refuses_arrays_that_are_small_on_the_wire_and_large_in_memory) {
     Buffer nulls = bytes_of(0xf0, 0, 0, 0, 5, 255, 255, 255, 255, 0x40);
     Decoder of_nulls(nulls);

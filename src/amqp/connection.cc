@@ -343,7 +343,7 @@ void Connection::close(const std::optional<Condition>& error) {
     end_all(error);
 }
 
-// A1: says what is wrong, if the peer has come far enough to hear it, and reads no more.
+// AMQP-1: says what is wrong, if the peer has come far enough to hear it, and reads no more.
 void Connection::fail(std::string_view name, std::string description) {
     const Inside inside(*this);
     const Condition error{std::string(name), std::move(description)};

@@ -5,12 +5,12 @@
 //     transport ◀─take_output()─ frames ◀── accept, send, settle, grant, detach ──┘
 //
 // Invariants
-//   A1  Malformed input ends this connection with the proper condition, and nothing else.
-//   A2  A message is sent only with link credit and inside the peer's session window (I22).
-//   A3  All that a peer can grow is bounded: frame, sessions, links, half-received messages, and
-//       answers that it does not read (I20).
-//   A4  A delivery is handed on once, whole, with its message format; its bytes are the frame's own
-//       unless it came in several frames.
+//   AMQP-1  Malformed input ends this connection with the proper condition, and nothing else.
+//   AMQP-2  A message is sent only with link credit and inside the peer's session window.
+//   AMQP-3  All that a peer can grow is bounded: frame, sessions, links, half-received messages,
+//           and answers that it does not read.
+//   AMQP-4  A delivery is handed on once, whole, with its message format; its bytes are the frame's
+//           own unless it came in several frames.
 // The handler may call back into connection, sessions and links at any time, but not receive().
 // A link is destroyed after on_detach() has returned and a session after on_end() has, in the same
 // receive(), lost() or tick() or the next, never before. A link that was detached by us is not

@@ -128,7 +128,6 @@ TEST(Handshake, of_a_client_ends_if_its_mechanism_is_not_offered_or_not_taken) {
     EXPECT_EQ(refused.at_client.closed.at(0)->name, condition::unauthorized);
 }
 
-// RC-022
 TEST(Framing, refuses_every_size_and_data_offset_that_cannot_be) {
     for (std::uint32_t size = 0; size <= 16; ++size) {
         for (std::uint32_t offset = 0; offset < 256; ++offset) {
@@ -200,7 +199,7 @@ TEST(Framing, refuses_unknown_types_and_performatives) {
     }
 }
 
-// RC-029: each performative in each state.
+// Each performative in each state (AMQP-1).
 TEST(Connection, answers_each_performative_in_each_state_without_harm) {
     const std::vector<Buffer> bodies = {
         encoded(Open{}),           encoded(Begin{}),    encoded(an_attach({})),

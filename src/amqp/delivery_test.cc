@@ -59,7 +59,6 @@ TEST(Send, cuts_messages_of_every_size_around_the_frame_to_fit_it) {
     }
 }
 
-// RC-028
 TEST(Delivery, of_many_frames_is_not_mixed_with_another_links) {
     ConnectionOptions options;
     options.max_frame_bytes = 512;

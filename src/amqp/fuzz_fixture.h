@@ -35,7 +35,7 @@ public:
     }
     void on_attached(Link& link) override { react(&link); }
     void on_delivery(Link& link, const Delivery& delivery) override {
-        EK_CHECK(delivery.too_large || delivery.bytes.size() == delivery.size, "A4");
+        EK_CHECK(delivery.too_large || delivery.bytes.size() == delivery.size, "AMQP-4");
         if (!delivery.settled) link.settle(delivery.id, {DeliveryState::Kind::accepted, {}});
         react(&link);
     }

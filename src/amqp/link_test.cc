@@ -158,7 +158,7 @@ TEST(Link, of_a_client_hears_that_it_was_refused) {
     EXPECT_TRUE(pair.at_client.links.empty());
 }
 
-// I22, RC-027
+// AMQP-2
 TEST(Credit, is_never_exceeded) {
     for (const std::uint32_t credit : {0u, 1u, 7u}) {
         Server server;
@@ -257,7 +257,6 @@ TEST(Credit, is_not_asked_of_a_sender_that_is_early) {
     EXPECT_EQ(link.granted(), 0u);
 }
 
-// RC-026
 TEST(Link, sends_behind_a_head_as_it_sends_otherwise) {
     const std::string prefix(100, 'p');
     for (const std::size_t size : {0U, 100U, 2000U}) {  // the last does not fit one frame

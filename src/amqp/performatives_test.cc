@@ -208,7 +208,7 @@ TEST(Performatives, are_written_with_all_their_fields_and_a_compact_descriptor) 
     expect(state(DeliveryState::Kind::modified), descriptor::modified, 3);
 }
 
-// RC-025: each cut either means the defaults, or is refused because a mandatory field is gone.
+// Each cut either means the defaults, or is refused because a mandatory field is gone.
 TEST(Performatives, are_read_at_every_legal_cut_of_trailing_fields) {
     const std::pair<Buffer, std::size_t> bodies[] = {
         {encoded(Open{"c", "h", 512, 1, 2, a_map()}), 0},

@@ -151,7 +151,6 @@ TEST(Session, ends_on_transfers_and_flows_for_handles_never_attached) {
     EXPECT_EQ(detach.output(), "");
 }
 
-// RC-024
 TEST(Session, takes_late_words_about_a_detached_link_in_good_part) {
     Server server;
     server.open().begin();
@@ -318,7 +317,7 @@ TEST(SessionWindow, of_ours_is_widened_when_half_is_used) {
     EXPECT_EQ(flows[0].next_incoming_id, 2u) << "wrapped";
 }
 
-// I20, G-Q2
+// AMQP-3
 TEST(Flood, of_links_is_capped) {
     ConnectionOptions options;
     options.links_max = 300;

@@ -45,7 +45,7 @@ public:
     virtual WallTime wall() const = 0;
 };
 
-// The machine's own clocks. The steady one is CLOCK_BOOTTIME, so it counts suspend (I14).
+// The machine's own clocks. The steady one is CLOCK_BOOTTIME, so it counts suspend (OWN-10).
 class SystemClock final : public Clock {
 public:
     Instant now() const override;

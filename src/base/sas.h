@@ -14,7 +14,7 @@
 
 namespace evenkeel {
 
-// A key or token: cannot be printed (I24).
+// A key or token: cannot be printed (AUTH-2).
 class Secret {
 public:
     Secret() = default;

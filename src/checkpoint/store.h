@@ -7,20 +7,21 @@
 //     record/<key>    compare-and-set: requests of operators, and the group's journal. Few, small
 //
 // Contract, tested by checkpoint/contract/store_contract.h for every store
-//   S1  A write of a member, an ownership or a record succeeds only on the very version it names
-//       ("" = there is none yet); else `conflict`.
-//       Every successful write makes a new version, also one that changes nothing else. Versions of
-//       one entry never repeat.
-//   S2  A listing shows every write that was answered before it was asked for.
-//   S3  A checkpoint's epoch never falls: seal() and write_checkpoint() with a lower one are
-//       `fenced`, by the store's own operation and not by looking first.
-//   S4  (sequence, attempts) of a checkpoint never falls; a write that would lower it is `conflict`
-//       and changes nothing. Only reset_checkpoint(), for operators, may lower it.
-//   S5  What was answered with success survives the store's crash, if the store is durable at all.
-//   S6  `unavailable` and `timed_out` mean unknown: it may have been applied.
-//   S7  `age` is by the store's own clock, maybe cut to seconds; is_age_exact: steady and not cut.
-//   S8  What a store kept before it knew of a field reads as that field's default.
-//   S9  A member's state that this version does not know reads as `leaving`.
+//   STORE-1  A write of a member, an ownership or a record succeeds only on the very version it
+//            names ("" = there is none yet); else `conflict`. Every successful write makes a new
+//            version, also one that changes nothing else. Versions of one entry never repeat.
+//   STORE-2  A listing shows every write that was answered before it was asked for.
+//   STORE-3  A checkpoint's epoch never falls: seal() and write_checkpoint() with a lower one are
+//            `fenced`, by the store's own operation and not by looking first.
+//   STORE-4  (sequence, attempts) of a checkpoint never falls; a write that would lower it is
+//            `conflict` and changes nothing. Only reset_checkpoint(), for operators, may lower it.
+//   STORE-5  What was answered with success survives the store's crash, if the store is durable at
+//            all.
+//   STORE-6  `unavailable` and `timed_out` mean unknown: it may have been applied.
+//   STORE-7  `age` is by the store's own clock, maybe cut to seconds; is_age_exact: steady and not
+//            cut.
+//   STORE-8  What a store kept before it knew of a field reads as that field's default.
+//   STORE-9  A member's state that this version does not know reads as `leaving`.
 //
 // Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
 // After the store was destroyed no answer comes any more.

@@ -1,5 +1,5 @@
 // A store whose every call is answered within a limit: after that with `timed_out`, which means
-// unknown as always (S6), and what comes later is dropped. For stores that may hang without an
+// unknown as always (STORE-6), and what comes later is dropped. For stores that may hang without an
 // error of their own, on a file system or a connection that does.
 //
 // Threads: as the inner store's.

@@ -184,7 +184,7 @@ void Connection::transport_closed(const Failure& failure) {
     advance();
 }
 
-// C1: a pause before the next attempt.
+// CLIENT-5: a pause before the next attempt.
 void Connection::rest(const Failure& failure) {
     ++failures_;
     const Duration pause = std::max(retry_pause(failures_), failure.delay_min);

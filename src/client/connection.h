@@ -8,9 +8,9 @@
 // as their owners want that. Questions to the hub's management node are asked again likewise.
 //
 // Invariants
-//   C1  One attempt to connect at a time, with growing pauses between failed ones.
-//   C2  What cannot succeed as asked is told at once and not tried again.
-//   C3  After stop() has called `done`, no callback runs.
+//   CLIENT-5  One attempt to connect at a time, with growing pauses between failed ones.
+//   CLIENT-6  What cannot succeed as asked is told at once and not tried again.
+//   CLIENT-7  After stop() has called `done`, no callback runs.
 // Threads: pinned to the loop.
 #pragma once
 

@@ -85,14 +85,14 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
         event = arrival->event;
         if (arrival->last_enqueued) last_enqueued_ = arrival->last_enqueued;
     }
-    if (is_first_ && !is_known(event)) {  // R4
+    if (is_first_ && !is_known(event)) {  // CLIENT-4
         return end({ErrorCode::conflict,
                     fmt::format("event {} of partition {} is not the one that was read before: "
                                 "the event hub was restored to an older state, or is another one",
                                 last_sequence_, partition_)});
     }
     is_first_ = false;
-    if (event.sequence_number <= last_sequence_) return waiting_.pop_back();  // R1
+    if (event.sequence_number <= last_sequence_) return waiting_.pop_back();  // CLIENT-1
     last_sequence_ = event.sequence_number;
     last_offset_ = event.offset;
     last_time_ms_ = event.enqueued_time_ms;
@@ -273,7 +273,7 @@ void ReaderCore::opened(Result<> result) {
     done(std::move(result));
 }
 
-// R2: what waits is not handed out any more.
+// CLIENT-2: what waits is not handed out any more.
 void ReaderCore::end(const Error& why) {
     if (!ended_) ended_ = why;
     link_ = nullptr;

@@ -5,13 +5,15 @@
 //      ▲────── credit for what is expected to fit ──────┘
 //
 // Invariants
-//   R1  Sequence numbers that are handed out rise by one reader's view of the partition: after a
-//       loss the link is attached behind the last event that came, and what comes twice is dropped.
-//   R2  Once displaced, nothing more is handed out.
-//   R3  Events that the hub cannot read are told once, as `corrupt` with their range, and then
-//       passed over.
-//   R4  After a loss the last event comes first again, if the hub still has it, and must be the
-//       same one: else the hub is another, or was restored and written on, and the reader ends.
+//   CLIENT-1  Sequence numbers that are handed out rise by one reader's view of the partition:
+//             after a loss the link is attached behind the last event that came, and what comes
+//             twice is dropped.
+//   CLIENT-2  Once displaced, nothing more is handed out.
+//   CLIENT-3  Events that the hub cannot read are told once, as `corrupt` with their range, and
+//             then passed over.
+//   CLIENT-4  After a loss the last event comes first again, if the hub still has it, and must be
+//             the same one: else the hub is another, or was restored and written on, and the reader
+//             ends.
 // Threads: pinned to the loop.
 #pragma once
 

@@ -1,5 +1,5 @@
 // The sparse index of a segment: about one entry for 64 KiB of records, each with offset, sequence
-// number and enqueued time of the record it points to. It is a hint (I7): each entry has a
+// number and enqueued time of the record it points to. It is a hint (LOG-8): each entry has a
 // checksum, the reader checks the record it points to, and a scan replaces it when it is missing or
 // wrong.
 //

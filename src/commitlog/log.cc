@@ -264,7 +264,7 @@ void Log::acknowledge() {
     }
 }
 
-// L5: what did not become durable was never there. Its numbers were not seen by anyone.
+// LOG-6: what did not become durable was never there. Its numbers were not seen by anyone.
 void Log::refuse_all(const Error& error) {
     while (!segments_.back().exists) segments_.pop_back();
     tail_.cut(visible_);

@@ -7,12 +7,13 @@
 // batches share one sync. Flushes of different partitions take turns on the disk thread.
 //
 // Invariants
-//   L1  Sequence numbers are dense; a batch is contiguous, in one segment, all or nothing (I4).
-//   L2  What append() acknowledged survives a crash (I1), and nobody sees an event before (I2).
-//   L3  A number that was acknowledged or seen is never given out again (I3), nor an offset.
-//   L4  Enqueued times never fall within a partition (I11).
-//   L5  A failed flush is final for its bytes (I9): its batches and all behind them are refused;
-//       the log takes new ones as soon as the disk does, in a new segment.
+//   LOG-1  Sequence numbers are dense; a batch is contiguous, in one segment, all or nothing.
+//   LOG-2  What append() acknowledged survives a crash.
+//   LOG-3  Nobody sees an event before it is durable, so what was seen survives a crash too.
+//   LOG-4  A number that was acknowledged or seen is never given out again, nor an offset.
+//   LOG-5  Enqueued times never fall within a partition.
+//   LOG-6  A failed flush is final for its bytes: its batches and all behind them are refused;
+//          the log takes new ones as soon as the disk does, in a new segment.
 // Threads: pinned to its loop, but for create() and open(), which block, and ColdRead::perform().
 // Format: docs/formats/segment.md.
 #pragma once
@@ -211,8 +212,8 @@ private:
     Offset next_index_;                      // the record from there on gets the next entry
     std::shared_ptr<Flushing> flushing_;     // under way on the disk thread
     // The active file takes nothing more, because a flush to it or to its successor failed: a
-    // failed sync leaves a page cache that cannot be trusted (I9), refused records that could not
-    // be cut off would line up with what is written over them, and the name of a successor that
+    // failed sync leaves a page cache that cannot be trusted (LOG-6), refused records that could
+    // not be cut off would line up with what is written over them, and the name of a successor that
     // could not be created may come back after a crash and hide what was stored below it.
     bool abandoned_ = false;
     std::size_t disk_tasks_ = 0;

@@ -51,7 +51,7 @@ void Log::purge(SequenceNumber first_kept, Callback<void(Result<>)> done) {
     if (first_kept <= start_sequence_) return remove_below_start(std::move(done));
     if (first_kept == visible_sequence_) {
         set_start(visible_, visible_sequence_);
-        // The numbers live on in the header of an empty successor (I3).
+        // The numbers live on in the header of an empty successor (LOG-4).
         const bool holds_events = segments_.back().header.name.base < tail_.end();
         if (holds_events && tail_.end() == visible_) start_segment();
         flush_if_idle();
@@ -101,8 +101,8 @@ void Log::set_start(Offset start, SequenceNumber sequence) {
     start_sequence_ = sequence;
 }
 
-// Forgets the segments below start_ at once and removes their files behind the mark (W3). The last
-// segment that exists always stays: it keeps the numbers.
+// Forgets the segments below start_ at once and removes their files behind the mark (LOG-14). The
+// last segment that exists always stays: it keeps the numbers.
 void Log::remove_below_start(Callback<void(Result<>)> done) {
     std::vector<SegmentName> removed;
     while (segments_.size() > 1 && segments_[1].exists && segments_[1].header.name.base <= start_) {

@@ -2,11 +2,11 @@
 // file with two slots that are written in turn, so that a torn or damaged slot leaves the other.
 //
 // Invariants
-//   M1  The end is raised only after the stream was synced up to there, and never falls: recovery
-//       cuts nothing below it (I8).
-//   M2  The start is durable before anything below it is removed.
-//   M3  Without the file everything that is stored stays readable; what it adds is a fast start,
-//       proof that a damaged last record was once good, and the purge point.
+//   LOG-9  The end is raised only after the stream was synced up to there, and never falls:
+//          recovery cuts nothing below it.
+//   LOG-10  The start is durable before anything below it is removed.
+//   LOG-11  Without the file everything that is stored stays readable; what it adds is a fast
+//           start, proof that a damaged last record was once good, and the purge point.
 #pragma once
 
 #include <array>

@@ -7,12 +7,12 @@
 //   48 synced i64 | 56 key | body | zeros
 //
 // Invariants
-//   R1  The checksum covers everything behind it and, by its seed, the incarnation of the event hub
-//       and the partition; the record names its own offset. A good record in the wrong place is a
-//       bad record (I5).
-//   R2  `synced` is a position that had been synced before this record was written: whatever lies
-//       below it in the stream was durable once.
-//   R3  The events of a batch are neighbours; the last one has `remaining` 0.
+//   LOG-16  The checksum covers everything behind it and, by its seed, the incarnation of the event
+//           hub and the partition; the record names its own offset. A good record in the wrong
+//           place is a bad record.
+//   LOG-17  `synced` is a position that had been synced before this record was written: whatever
+//           lies below it in the stream was durable once.
+//   LOG-18  The events of a batch are neighbours; the last one has `remaining` 0.
 #pragma once
 
 #include <array>

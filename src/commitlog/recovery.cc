@@ -140,7 +140,7 @@ Result<> Recovery::remove_leftovers() {
 // A process that was killed leaves what it had not synced in the page cache, and we see it as if it
 // were on disk. Nothing may rest on that: the start that readers are shown and removals go by, and
 // the name of the active segment. The mark is written anew, because a sync of it may have failed
-// (I9); one slot after the other, so that the disk has a whole one at any moment.
+// (LOG-6); one slot after the other, so that the disk has a whole one at any moment.
 Result<> Recovery::make_mark_and_names_durable() {
     if (mark_) {
         EK_TRY_ASSIGN(const auto file, files_.open(path(mark_file_name), io::OpenMode::write));
@@ -223,7 +223,7 @@ Result<> Recovery::remove_below_start() {
 
 Result<> Recovery::replace_missing_active() {
     if (!found_.empty() || !mark_) return {};
-    // All segments are gone. The mark still knows which numbers were given out (I3).
+    // All segments are gone. The mark still knows which numbers were given out (LOG-4).
     changed_ = true;
     SegmentHeader header{{mark_->end_sequence, mark_->end},
                          identity_.incarnation,
@@ -284,7 +284,7 @@ bool Recovery::is_unborn() const {
 }
 
 // The stream goes on in the segment before, all of which was synced first. That one also knows the
-// last event's time, below which no later one may fall (I11).
+// last event's time, below which no later one may fall (LOG-5).
 Result<> Recovery::remove_last_segment() {
     EK_TRY(files_.remove(path(log_name(active_))));
     proof_ = active_.base;

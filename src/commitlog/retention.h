@@ -39,7 +39,7 @@ std::size_t segments_to_remove(std::span<const SegmentAge> segments, const Reten
                                WallTime now);
 
 // The wall clock as retention sees it: it moves no faster than the steady clock, so that a step of
-// the wall clock ages nothing (I11); a step back that is taken back leaves no trace.
+// the wall clock ages nothing (LOG-19); a step back that is taken back leaves no trace.
 class RetentionClock {
 public:
     explicit RetentionClock(const Clock& clock)

@@ -144,7 +144,7 @@ Result<> Writer::remove(const std::vector<SegmentName>& segments, const Mark& ma
     return {};
 }
 
-// A removal that was planned while a flush was under way knows an older end than the flush (M1).
+// A removal that was planned while a flush was under way knows an older end than the flush (LOG-9).
 Mark Writer::raised(Mark mark) {
     if (mark.end < highest_.end) {
         mark.end = highest_.end;

@@ -2,13 +2,13 @@
 // allowed. It decides nothing; the log's loop plans, the writer acts and tells how far it came.
 //
 // Invariants
-//   W1  What flush() reports as done is on stable storage: bytes, framing, and for a new segment
-//   its
-//       name (I1). With Durability::os it is in the page cache.
-//   W2  A segment is created only after the one before it was synced.
-//   W3  The mark is written after the sync it speaks of; before a removal it is synced (I8).
-//   W4  After a failure the file is cut back to what was durable, as far as the disk lets us, and
-//       takes nothing more: the stream goes on in a new segment.
+//   LOG-12  What flush() reports as done is on stable storage: bytes, framing, and for a new
+//           segment its name (LOG-2). With Durability::os it is in the page cache.
+//   LOG-13  A segment is created only after the one before it was synced.
+//   LOG-14  The mark is written after the sync it speaks of; before a removal it is synced (LOG-9,
+//           LOG-10).
+//   LOG-15  After a failure the file is cut back to what was durable, as far as the disk lets us,
+//           and takes nothing more: the stream goes on in a new segment.
 // Threads: made on any; then pinned to the log's disk executor.
 #pragma once
 

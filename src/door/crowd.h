@@ -6,12 +6,13 @@
 //        (door/amqp/peer.h) └─ refused
 //
 // Invariants
-//   C1  There are never more than connections_max clients, nor more than unauthenticated_max
-//       strangers among them, nor more than per_address_max of one address.
-//   C2  A client that has logged in is never displaced.
-//   C3  A newcomer displaces the oldest stranger of the address that has most of them: if that
-//       address has more of them than its own, or if that stranger has had `patience` to log in.
-//       So a crowd from one address keeps out only others from there, and those only briefly.
+//   DOOR-1  There are never more than connections_max clients, nor more than unauthenticated_max
+//           strangers among them, nor more than per_address_max of one address.
+//   DOOR-2  A client that has logged in is never displaced.
+//   DOOR-3  A newcomer displaces the oldest stranger of the address that has most of them: if that
+//           address has more of them than its own, or if that stranger has had `patience` to log
+//           in. So a crowd from one address keeps out only others from there, and those only
+//           briefly.
 //
 // An address is an IPv4 address or an IPv6 network of 64 bits. Clients on this host are not
 // counted for per_address_max: a proxy may stand there.

@@ -6,7 +6,8 @@
 //
 // libcurl brings what networks of the real world need: proxies from the environment (https_proxy,
 // no_proxy), the system's certificates, names with many addresses. It is loaded when the first
-// fetcher is opened, so that programs which need none do not need the library (docs/adr/0007).
+// fetcher is opened, so that programs which need none do not need the library
+// (docs/adr/0007-libcurl-for-blob-storage.md).
 // Follows no redirects.
 #pragma once
 

@@ -48,7 +48,7 @@ std::string_view reason_of(int status) {
     return "Status";
 }
 
-// G-A6: also on errors. Pages of ours, which need scripts and styles, replace the policy.
+// Also on errors. Pages of ours, which need scripts and styles, replace the policy.
 constexpr std::pair<std::string_view, std::string_view> security_fields[] = {
     {"Cache-Control", "no-store"},
     {"Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"},

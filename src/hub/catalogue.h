@@ -4,12 +4,13 @@
 // Format: docs/formats/catalogue.md.
 //
 // Invariants
-//   C1  save() returns when both files are durable, so that each of them alone tells all that was
-//       acknowledged; a crash leaves the old one or the new one. Without space nothing changes.
-//   C2  An event hub that is being created is marked so until its partitions are there; load()
-//       gives it to the caller to be rolled back.
-//   C3  A folder is removed only while `removing` names it; a folder that nobody names is not ours
-//       to touch.
+//   HUB-4  save() returns when both files are durable, so that each of them alone tells all that
+//          was acknowledged; a crash leaves the old one or the new one. Without space nothing
+//          changes.
+//   HUB-5  An event hub that is being created is marked so until its partitions are there; load()
+//          gives it to the caller to be rolled back.
+//   HUB-6  A folder is removed only while `removing` names it; a folder that nobody names is not
+//          ours to touch.
 // Calls block. Threads: one at a time.
 #pragma once
 

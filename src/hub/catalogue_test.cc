@@ -189,7 +189,7 @@ TEST(Catalogue, does_not_exist_where_neither_file_does) {
     EXPECT_FALSE(found->has_value());
 }
 
-// RC-020: one crash at each step of a save, in each way, gives the old one or the new one.
+// HUB-4: one crash at each step of a save, in each way, gives the old one or the new one.
 TEST(CatalogueSave, leaves_the_old_one_or_the_new_one_at_every_crash) {
     Random random(test::test_seed());
     auto disk = a_disk();

@@ -1,6 +1,6 @@
 // The folder a hub lives in:
 //
-//   lock             names the process that has the hub open (I10, hub/folder_lock.h)
+//   lock             names the process that has the hub open (HUB-1, hub/folder_lock.h)
 //   catalogue        what there is (hub/catalogue.h), and catalogue.copy
 //   keys             who may do what (door/auth/keys.h), and keys.copy
 //   clock            what time it was (hub/folder_clock.h)

@@ -3,11 +3,11 @@
 // changed, and nothing acknowledged, once the folder is not ours any more.
 //
 // Invariants
-//   F1  Whoever removes or replaces the file `lock` frees nothing: the folder's own lock holds. The
-//       file is made and locked again, with a warning.
-//   F2  If that cannot be (another process holds the new file, the folder was moved or replaced, or
-//       the file system cannot lock folders), the lock is lost, for good: every change of a file
-//       fails with `unavailable` and says why. Reading goes on.
+//   HUB-2  Whoever removes or replaces the file `lock` frees nothing: the folder's own lock holds.
+//          The file is made and locked again, with a warning.
+//   HUB-3  If that cannot be (another process holds the new file, the folder was moved or replaced,
+//          or the file system cannot lock folders), the lock is lost, for good: every change of a
+//          file fails with `unavailable` and says why. Reading goes on.
 // Looked at before each creation, renaming, removal and write, after each sync, and once a second.
 // Threads: any. Calls block.
 #pragma once

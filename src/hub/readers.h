@@ -1,10 +1,10 @@
 // Who may read a partition in a consumer group: a pure rule book over the readers that are there.
 //
 // Invariants
-//   E1  At most five readers without an epoch.
-//   E2  A reader with an epoch is alone: it displaced all with a lower or equal epoch and all
-//       without one, in the step that admitted it.
-//   E3  An epoch is remembered only while its reader is there.
+//   HUB-7  At most five readers without an epoch.
+//   HUB-8  A reader with an epoch is alone: it displaced all with a lower or equal epoch and all
+//          without one, in the step that admitted it.
+//   HUB-9  An epoch is remembered only while its reader is there.
 // The texts are the ones that Event Hubs' clients and their users look for.
 #pragma once
 

@@ -35,7 +35,7 @@ public:
     // Writes all of `bytes` at `position`. After a failure any part of it may have been written.
     virtual Result<> write(std::uint64_t position, ByteView bytes) = 0;
     // Returns when the file's bytes and size are on stable storage. A failed sync is final for
-    // what was written since the last good one: a later success says nothing about it (I9).
+    // what was written since the last good one: a later success says nothing about it (LOG-6).
     virtual Result<> sync() = 0;
     virtual Result<> truncate(std::uint64_t size) = 0;
     virtual Result<std::uint64_t> size() = 0;
@@ -53,7 +53,7 @@ struct DirectoryEntry {
     bool is_directory = false;
 };
 
-// Held until destroyed or until the process ends, however it ends (I10).
+// Held until destroyed or until the process ends, however it ends (HUB-1).
 class FileLock {
 public:
     virtual ~FileLock() = default;

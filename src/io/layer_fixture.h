@@ -5,12 +5,13 @@
 // Each step begins with a byte: the user reads, writes, finishes, closes, goes away; the wire takes
 // what is written at once, in parts, late, never, or fails; it delivers in pieces, ends, breaks;
 // the peer speaks the protocol, or something else; time goes by. Checked on the way:
-//   F1  At most one read and one write of the wire at a time, none after it was closed, and no
-//       write after its end was said. Buffers stay as they are until the callback.
-//   F2  Each call of the user is answered once, never inside the call, and never after it has gone.
-//   F3  What is read is what an honest peer sent, without a gap; what was written and answered has
-//       reached an honest peer.
-//   F4  When the wire has ended and none of its writes is open, no call is left unanswered.
+//   IO-1  At most one read and one write of the wire at a time, none after it was closed, and no
+//         write after its end was said. Buffers stay as they are until the callback.
+//   IO-2  Each call of the user is answered once, never inside the call, and never after it has
+//         gone.
+//   IO-3  What is read is what an honest peer sent, without a gap; what was written and answered
+//         has reached an honest peer.
+//   IO-4  When the wire has ended and none of its writes is open, no call is left unanswered.
 #pragma once
 
 #include <algorithm>
@@ -62,7 +63,7 @@ public:
 protected:
     void understood(ByteView plain) {
         for (const std::byte byte : plain) {
-            EK_CHECK(byte == fuzz_pattern(received_), "F3: what was written arrives in order");
+            EK_CHECK(byte == fuzz_pattern(received_), "IO-3: what was written arrives in order");
             ++received_;
         }
     }
@@ -92,7 +93,7 @@ protected:
     bool honest_ = true;
 };
 
-// The inner socket. It checks F1 and belongs to the socket under test; the wire outlives it.
+// The inner socket. It checks IO-1 and belongs to the socket under test; the wire outlives it.
 class FuzzWire {
 public:
     FuzzWire(Loop& loop, FuzzPeer& peer) : loop_(loop), peer_(peer) {}
@@ -177,19 +178,19 @@ private:
     };
 
     void read(ByteSpan buffer, Callback<void(Result<std::size_t>)> done) {
-        EK_CHECK(!read_done_ && !read_answered_, "F1: one read at a time");
-        EK_CHECK(!buffer.empty(), "F1: read into nothing");
-        EK_CHECK(!closed_, "F1: no read after close");
+        EK_CHECK(!read_done_ && !read_answered_, "IO-1: one read at a time");
+        EK_CHECK(!buffer.empty(), "IO-1: read into nothing");
+        EK_CHECK(!closed_, "IO-1: no read after close");
         read_buffer_ = buffer;
         read_done_ = std::move(done);
         if (ended_) answer_read(std::size_t{0});
     }
 
     void write(ByteView bytes, Callback<void(Result<>)> done) {
-        EK_CHECK(!write_done_ && !write_answered_, "F1: one write at a time");
-        EK_CHECK(!bytes.empty(), "F1: nothing is written");
-        EK_CHECK(!closed_, "F1: no write after close");
-        EK_CHECK(!finished_, "F1: no write after the end");
+        EK_CHECK(!write_done_ && !write_answered_, "IO-1: one write at a time");
+        EK_CHECK(!bytes.empty(), "IO-1: nothing is written");
+        EK_CHECK(!closed_, "IO-1: no write after close");
+        EK_CHECK(!finished_, "IO-1: no write after the end");
         written_ = bytes;
         copy_.assign(bytes.begin(), bytes.end());
         write_done_ = std::move(done);
@@ -197,7 +198,7 @@ private:
     }
 
     void check_written() const {
-        EK_CHECK(std::ranges::equal(written_, copy_), "F1: what is being written stays");
+        EK_CHECK(std::ranges::equal(written_, copy_), "IO-1: what is being written stays");
     }
     void pull() {
         const auto more = peer_.take_output();
@@ -242,7 +243,7 @@ private:
     Lifetime lifetime_;  // of the socket
 };
 
-// Who uses the socket under test. It checks F2 and F3.
+// Who uses the socket under test. It checks IO-2 and IO-3.
 class FuzzUser {
 public:
     FuzzUser(Script& script, FuzzWire& wire, FuzzPeer& peer, std::unique_ptr<Socket> socket)
@@ -279,13 +280,13 @@ public:
 
 private:
     void was_read(Result<std::size_t> result) {
-        EK_CHECK(socket_ && !in_call_ && std::exchange(reading_, false), "F2");
+        EK_CHECK(socket_ && !in_call_ && std::exchange(reading_, false), "IO-2");
         if (result.ok()) {
-            EK_CHECK(*result <= buffer_.size(), "F2: no more than there is room for");
+            EK_CHECK(*result <= buffer_.size(), "IO-2: no more than there is room for");
             if (peer_.is_honest()) {
-                EK_CHECK(read_ + *result <= peer_.sent(), "F3: nothing comes from nothing");
+                EK_CHECK(read_ + *result <= peer_.sent(), "IO-3: nothing comes from nothing");
                 for (std::size_t i = 0; i < *result; ++i) {
-                    EK_CHECK(buffer_[i] == fuzz_pattern(read_ + i), "F3: what was sent arrives");
+                    EK_CHECK(buffer_[i] == fuzz_pattern(read_ + i), "IO-3: what was sent arrives");
                 }
             }
             read_ += *result;
@@ -293,11 +294,11 @@ private:
         react();
     }
     void was_written(const Result<>& result) {
-        EK_CHECK(socket_ && !in_call_ && std::exchange(writing_, false), "F2");
+        EK_CHECK(socket_ && !in_call_ && std::exchange(writing_, false), "IO-2");
         if (result.ok() && intact_) {
             written_ += bytes_.size();
             EK_CHECK(!peer_.is_honest() || !wire_.is_whole() || peer_.received() >= written_,
-                     "F3: what was answered has arrived");
+                     "IO-3: what was answered has arrived");
         } else {
             intact_ = false;  // some of it may have arrived
         }
@@ -404,7 +405,7 @@ private:
         wire_.end_read();
         wire_.set_quick(true);
         run_for(2 * greeting_time_max);
-        EK_CHECK(user_->is_gone() || !user_->waits(), "F4: every call is answered");
+        EK_CHECK(user_->is_gone() || !user_->waits(), "IO-4: every call is answered");
         user_->leave();
         run_for(2 * greeting_time_max);
     }

@@ -40,7 +40,7 @@ public:
     // Before each batch is handed to the handler, and before each checkpoint is written.
     virtual bool may_act(PartitionId partition) const = 0;
     // Whether to read it at owner level 0 instead of its epoch: processors of other SDKs are in the
-    // group, know no other level, and could never take it over (D7).
+    // group, know no other level, and could never take it over.
     virtual bool is_shared(PartitionId) const { return false; }
     // Our lease is over, or has been since the partition was last written as ours, and only the
     // broker keeps others away. Then a handler is called only while the broker has our reader:

@@ -1,5 +1,5 @@
 // The public Processor (include/evenkeel/processor.h): threads around a Core, and calls that wait.
-// tidy: no test: tests/processor tests it with real hubs and stores
+// tidy: no test: tests/process/processor tests it with real hubs and stores
 #include <unistd.h>
 
 #include <fmt/core.h>

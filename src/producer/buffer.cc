@@ -44,7 +44,7 @@ void Buffer::close(const Where& where, Group& group) {
     enqueue(where, group);
 }
 
-// B1
+// SEND-3
 void Buffer::enqueue(const Where& where, Group& group) {
     if (group.is_queued || group.ready.empty() || (is_ordered(where) && group.in_flight > 0))
         return;

@@ -175,7 +175,7 @@ bool Sender::on_lost(const client::Failure& failure, std::uint32_t failures) {
 }
 
 void Sender::fail_all(const Error& why) {
-    // S2: the hub may have counted one of those, so that its number would be another's.
+    // SEND-2: the hub may have counted one of those, so that its number would be another's.
     if (numbering_) numbering_ = fresh_numbering();
     auto queue = std::move(queue_);
     auto in_flight = std::move(in_flight_);

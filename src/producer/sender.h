@@ -5,9 +5,10 @@
 //                 ▲──── link lost, hub busy ────┘
 //
 // Invariants
-//   S1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
-//   S2  Numbered, there are no repeats as long as the hub remembers: a batch keeps its numbers from
-//       its first way on, and one that is given up without an answer takes the producer's id along.
+//   SEND-1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
+//   SEND-2  Numbered, there are no repeats as long as the hub remembers: a batch keeps its numbers
+//           from its first way on, and one that is given up without an answer takes the producer's
+//           id along.
 // Threads: pinned to the loop.
 #pragma once
 

@@ -41,7 +41,7 @@ void take_listeners(TomlSection& section, std::string_view key, std::vector<io::
     }
 }
 
-// Who listens between two machines sees tokens and events (G-A5).
+// Who listens between two machines sees tokens and events.
 void check_plain(TomlSection& section, std::string_view key,
                  const std::vector<io::Endpoint>& endpoints, bool allowed) {
     for (const auto& endpoint : endpoints) {

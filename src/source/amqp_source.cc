@@ -1,4 +1,4 @@
-// tidy: no test: tests/source runs the contract of sources against a door
+// tidy: no test: tests/client runs the contract of sources against a door
 #include "source/amqp_source.h"
 
 #include <algorithm>

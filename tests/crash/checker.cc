@@ -37,8 +37,9 @@ private:
 
     std::string bounds() {
         if (!rules_.gaps_allowed && !reading_.gaps.empty()) {
-            return fmt::format("I6: events {} to {} are reported damaged, but nothing was damaged",
-                               reading_.gaps[0].from, reading_.gaps[0].to - 1);
+            return fmt::format(
+                "LOG-7: events {} to {} are reported damaged, but nothing was damaged",
+                reading_.gaps[0].from, reading_.gaps[0].to - 1);
         }
         if (reading_.begin < history_.begin_done && !rules_.begin_may_fall) {
             return fmt::format("begin fell to {}; removal up to {} was acknowledged",
@@ -49,7 +50,7 @@ private:
                                history_.begin_asked);
         }
         if (reading_.next < history_.next_min()) {
-            return fmt::format("I3: the next number is {}, but {} was acknowledged or seen",
+            return fmt::format("LOG-4: the next number is {}, but {} was acknowledged or seen",
                                reading_.next, history_.next_min() - 1);
         }
         return {};
@@ -61,16 +62,16 @@ private:
         const Observed* before = nullptr;
         for (const auto& event : reading_.events) {
             if (event.sequence < expected) {
-                return fmt::format("I4: event {} after event {}", event.sequence, expected - 1);
+                return fmt::format("LOG-1: event {} after event {}", event.sequence, expected - 1);
             }
             for (; expected < event.sequence; ++expected) {
                 if (!in_gap(expected)) return skipped(expected);
             }
             if (before && event.offset <= before->offset) {
-                return fmt::format("I4: the offset does not rise at event {}", event.sequence);
+                return fmt::format("LOG-1: the offset does not rise at event {}", event.sequence);
             }
             if (before && event.time < before->time) {
-                return fmt::format("I11: the enqueued time falls at event {}", event.sequence);
+                return fmt::format("LOG-5: the enqueued time falls at event {}", event.sequence);
             }
             before = &event;
             ++expected;
@@ -78,11 +79,11 @@ private:
         for (; expected < reading_.next; ++expected) {
             if (!in_gap(expected)) return skipped(expected);
         }
-        if (expected > reading_.next) return "I2: an event at or above the end was read";
+        if (expected > reading_.next) return "LOG-3: an event at or above the end was read";
         return {};
     }
     static std::string skipped(std::int64_t sequence) {
-        return fmt::format("I4: event {} was skipped without a word", sequence);
+        return fmt::format("LOG-1: event {} was skipped without a word", sequence);
     }
 
     std::string values() {
@@ -96,7 +97,7 @@ private:
             }
             const auto& batch = history_.batches[sent->second.first];
             if (batch.fate == Fate::refused && !rules_.refused_allowed) {
-                return fmt::format("I9: event {} was refused: {}", event.sequence,
+                return fmt::format("LOG-6: event {} was refused: {}", event.sequence,
                                    to_string(*event.value));
             }
             const auto [place, is_new] = places.emplace(event.value->id(), event.sequence);
@@ -121,7 +122,7 @@ private:
                 if (sequence < reading_.begin || in_gap(sequence)) continue;
                 const Observed* const part = at(sequence);
                 if (!part || part->value != batch.values[k]) {
-                    return fmt::format("I4: the batch of {} is not whole: {} is not event {}",
+                    return fmt::format("LOG-1: the batch of {} is not whole: {} is not event {}",
                                        to_string(*event.value), to_string(batch.values[k]),
                                        sequence);
                 }
@@ -140,7 +141,7 @@ private:
                 if (sequence < reading_.begin || in_gap(sequence)) continue;
                 const Observed* const event = at(sequence);
                 if (!event || event->value != batch.values[k]) {
-                    return fmt::format("I1: event {} ({}) was acknowledged and is {}", sequence,
+                    return fmt::format("LOG-2: event {} ({}) was acknowledged and is {}", sequence,
                                        to_string(batch.values[k]), event ? "another" : "gone");
                 }
                 const bool last = k + 1 == batch.values.size();
@@ -157,9 +158,10 @@ private:
         for (const auto& before : history_.seen) {
             if (!before || before->sequence < reading_.begin || in_gap(before->sequence)) continue;
             const Observed* const event = at(before->sequence);
-            if (!event) return fmt::format("I2: event {} was seen and is gone", before->sequence);
+            if (!event)
+                return fmt::format("LOG-3: event {} was seen and is gone", before->sequence);
             if (*event != *before) {
-                return fmt::format("I3: event {} was seen and is another", before->sequence);
+                return fmt::format("LOG-4: event {} was seen and is another", before->sequence);
             }
         }
         return {};

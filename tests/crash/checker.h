@@ -1,8 +1,8 @@
-// Compares what a log holds with what was asked of it: the checkers C1 and C2 of H6 for one
-// partition. Pure; works on a History and on one Reading of the whole log.
+// Compares what a log holds with what was asked of it, for one partition.
+// Pure; works on a History and on one Reading of the whole log.
 //
-//   acknowledged ⊆ read ⊆ sent       one value per sequence number for ever (I3, I4)
-//   seen by a reader ⊆ read (I2)     offsets rise, times do not fall, batches whole and together
+//   acknowledged ⊆ read ⊆ sent       one value per sequence number for ever (LOG-4, LOG-1)
+//   seen by a reader ⊆ read (LOG-3)  offsets rise, times do not fall, batches whole and together
 //
 // An empty history proves nothing and is invalid, not passed.
 #pragma once

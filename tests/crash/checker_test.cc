@@ -51,7 +51,7 @@ TEST_F(CheckerTest, an_empty_history_is_invalid) {
 TEST_F(CheckerTest, a_lost_acknowledged_event_is_found) {
     reading.events.pop_back();
     reading.next = 2;
-    EXPECT_TRUE(finds("I3"));
+    EXPECT_TRUE(finds("LOG-4"));
     reading.next = 3;
     EXPECT_TRUE(finds("skipped without a word"));
 }
@@ -59,7 +59,7 @@ TEST_F(CheckerTest, a_lost_acknowledged_event_is_found) {
 TEST_F(CheckerTest, an_acknowledged_event_that_became_another_is_found) {
     history.invoke({{1, 6}});
     reading.events[2].value = Value{1, 6};
-    EXPECT_TRUE(finds("I1"));
+    EXPECT_TRUE(finds("LOG-2"));
 }
 
 TEST_F(CheckerTest, an_event_that_was_never_sent_is_found) {
@@ -95,7 +95,7 @@ TEST_F(CheckerTest, a_gap_and_a_step_back_in_the_numbers_are_found) {
     reading.next = 4;
     EXPECT_TRUE(finds("event 2 was skipped"));
     reading.events[2].sequence = 1;
-    EXPECT_TRUE(finds("I4: event 1 after event 1"));
+    EXPECT_TRUE(finds("LOG-1: event 1 after event 1"));
 }
 
 TEST_F(CheckerTest, an_offset_that_does_not_rise_is_found) {
@@ -105,7 +105,7 @@ TEST_F(CheckerTest, an_offset_that_does_not_rise_is_found) {
 
 TEST_F(CheckerTest, a_time_that_falls_is_found) {
     reading.events[2].time = 4;
-    EXPECT_TRUE(finds("I11"));
+    EXPECT_TRUE(finds("LOG-5"));
 }
 
 TEST_F(CheckerTest, an_acknowledgement_with_another_offset_or_time_is_found) {
@@ -115,7 +115,7 @@ TEST_F(CheckerTest, an_acknowledgement_with_another_offset_or_time_is_found) {
 
 TEST_F(CheckerTest, an_event_that_was_seen_and_is_gone_or_another_is_found) {
     history.see({3, 300, 7, Value{1, 4}});
-    EXPECT_TRUE(finds("I3"));  // its number may be given out again
+    EXPECT_TRUE(finds("LOG-4"));  // its number may be given out again
     history.invoke({{1, 6}});
     add({3, 300, 7, Value{1, 6}});
     EXPECT_TRUE(finds("seen and is another"));
@@ -126,14 +126,14 @@ TEST_F(CheckerTest, a_number_that_may_be_given_out_again_is_found) {
     reading.events.clear();
     reading.begin = reading.next = 2;
     history.begin_asked = 2;
-    EXPECT_TRUE(finds("I3: the next number is 2"));
+    EXPECT_TRUE(finds("LOG-4: the next number is 2"));
 }
 
 TEST_F(CheckerTest, a_refused_event_is_found_unless_a_crash_excuses_it) {
     history.refuse(2);
     add({3, 300, 7, Value{1, 4}});
     add({4, 400, 7, Value{1, 5}});
-    EXPECT_TRUE(finds("I9"));
+    EXPECT_TRUE(finds("LOG-6"));
     EXPECT_EQ(found({.refused_allowed = true}), "");
 }
 

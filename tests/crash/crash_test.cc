@@ -1,4 +1,4 @@
-// The crash lab (H2): no acknowledged event is lost and no number used twice, whatever a power loss
+// The crash lab: no acknowledged event is lost and no number used twice, whatever a power loss
 // or a kill leaves of the disk, also when it comes in the middle of a recovery.
 #include <cstdio>
 #include <cstdlib>
@@ -33,7 +33,7 @@ TEST(LogWorld, a_log_gives_back_what_it_took_before_and_after_a_restart) {
     EXPECT_EQ(difference(*before, *after), "");
 }
 
-// How much to try: all of G-D2 together reaches `states`.
+// How much to try: all tests of this file together reach `states`.
 struct Budget {
     std::uint64_t states = 50'000;
     std::uint64_t random_share = 35'000;

@@ -133,14 +133,14 @@ void Explorer::examine_again(LogWorld& world, const State& state, Reading expect
     const SentBatch& batch = late.batches.front();
     if (batch.fate != Fate::acknowledged) return fail(state, "an append after it is refused");
     if (batch.first != expected.next) {
-        return fail(state, fmt::format("I3: the next event got number {} instead of {}",
+        return fail(state, fmt::format("LOG-4: the next event got number {} instead of {}",
                                        batch.first, expected.next));
     }
     expected.events.push_back({batch.first, batch.last_offset, batch.time, batch.values.front()});
     ++expected.next;
     const auto size = expected.events.size();
     if (size > 1 && expected.events[size - 2].offset >= batch.last_offset) {
-        return fail(state, "I4: the next event's offset does not rise");
+        return fail(state, "LOG-1: the next event's offset does not rise");
     }
     const bool closes = random_.chance(1, 4);
     if (closes) world.close();

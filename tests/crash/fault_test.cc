@@ -1,4 +1,4 @@
-// A disk that fails now and then (G-D5 to G-D7): no false acknowledgement, nothing refused is
+// A disk that fails now and then: no false acknowledgement, nothing refused is
 // served, and the log takes events again as soon as the disk does; also when a crash comes on top.
 #include <cstdio>
 #include <cstdlib>

@@ -1,5 +1,4 @@
-// What was asked of a log and what it answered, kept outside of it: the checker's ground truth
-// (H6).
+// What was asked of a log and what it answered, kept outside of it: the checker's ground truth.
 //
 // Every event carries its own value id (producer, counter, checksum over key and body), so that
 // whatever a reader gets can be named, and a wrong byte is seen.

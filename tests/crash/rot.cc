@@ -99,7 +99,8 @@ private:
         const auto after = world.read_all();
         if (!after.ok()) return "after retention: " + to_string(after.error());
         if (after->begin > std::max(log_.first_young, reading.begin)) {
-            return fmt::format("I7: retention removed young events: {} is the first", after->begin);
+            return fmt::format("LOG-8: retention removed young events: {} is the first",
+                               after->begin);
         }
         const auto first =
             std::find_if(reading.events.begin(), reading.events.end(),
@@ -119,7 +120,7 @@ private:
         world.run();
         const SentBatch& batch = late.batches.front();
         if (batch.fate != Fate::acknowledged) return "an append is refused";
-        if (batch.first != expected->next) return "I3: an append got an unexpected number";
+        if (batch.first != expected->next) return "LOG-4: an append got an unexpected number";
         expected->events.push_back(
             {batch.first, batch.last_offset, batch.time, batch.values.front()});
         ++expected->next;

@@ -1,7 +1,8 @@
-// Rot: files of a stopped log that are damaged on purpose, and the rules that hold afterwards (H3).
+// Rot: files of a stopped log that are damaged on purpose, and the rules that hold afterwards.
 //
 //   No wrong bytes. No event skipped without a word that names it. Nothing lost but what the damage
-//   touched. No number given out again. Nothing removed because a hint is wrong (I5 to I7).
+//   touched. No number given out again. Nothing removed because a hint is wrong.
+//   See LOG-4, LOG-7, LOG-8 and LOG-16.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// The rot lab (H3): files of a stopped log are damaged in every way, and what is left of it stays
+// The rot lab: files of a stopped log are damaged in every way, and what is left of it stays
 // right.
 #include "crash/rot.h"
 

@@ -118,7 +118,8 @@ void Workload::heal() {
     const std::uint64_t before = acknowledged();
     for (int i = 0; i < 3; ++i) append_random(1 + random_.below(3), 300);
     world_->run();
-    if (acknowledged() != before + 3) fail("L5: the disk is well again, but an append is refused");
+    if (acknowledged() != before + 3)
+        fail("LOG-6: the disk is well again, but an append is refused");
     read_and_check();
 }
 

@@ -27,7 +27,7 @@ void HistoryChecker::on_call(const HandlerCall& call) {
     const auto found = part.sessions.find(call.epoch);
     if (found == part.sessions.end()) {
         return violate_(
-            fmt::format("A1: {} reads partition {} under epoch {}, which it has not "
+            fmt::format("GROUP-1: {} reads partition {} under epoch {}, which it has not "
                         "sealed",
                         call.by, call.partition, call.epoch));
     }
@@ -54,11 +54,11 @@ void HistoryChecker::on_call(const HandlerCall& call) {
 
 void HistoryChecker::check_epochs(const HandlerCall& call, Part& part, Session& session) {
     const auto late = [&](const char* what, std::int64_t epoch, const std::string& by) {
-        violate_(
-            fmt::format("A2: {} handles {} to {} of partition {} under epoch {}, from {:.3f} s "
-                        "on, after {} epoch {} {}",
-                        call.by, call.first, call.last, call.partition, call.epoch,
-                        static_cast<double>(call.began.nanoseconds) / 1e9 - 1000, by, epoch, what));
+        violate_(fmt::format(
+            "GROUP-2: {} handles {} to {} of partition {} under epoch {}, from {:.3f} s "
+            "on, after {} epoch {} {}",
+            call.by, call.first, call.last, call.partition, call.epoch,
+            static_cast<double>(call.began.nanoseconds) / 1e9 - 1000, by, epoch, what));
     };
     if (session.first_began.nanoseconds < 0) session.first_began = call.began;
     session.last_began = std::max(session.last_began, call.began);
@@ -93,16 +93,16 @@ void HistoryChecker::check_order(const HandlerCall& call, const Part& part,
     if (call.first == session.next) {
         // As it should be.
     } else if (options_.delivery == Delivery::at_most_once) {
-        if (call.first < session.next) wrong("A1");
+        if (call.first < session.next) wrong("GROUP-1");
     } else if (call.first < session.next || !are_aside(part, session.next, call.first)) {
-        wrong("A1");
+        wrong("GROUP-1");
     }
     if (options_.delivery != Delivery::at_most_once) return;
-    if (part.stored < call.last) wrong("A4: not stored before");
+    if (part.stored < call.last) wrong("GROUP-4: not stored before");
     for (std::int64_t s = call.first; s <= call.last; ++s) {
         if (s < static_cast<std::int64_t>(part.called.size()) &&
             part.called[static_cast<std::size_t>(s)] > 0) {
-            return wrong("A4: again");
+            return wrong("GROUP-4: again");
         }
     }
 }
@@ -125,7 +125,7 @@ void HistoryChecker::on_owner(const std::string& writer, const checkpoint::Owner
     const std::int64_t handled =
         options_.manual ? std::min(session.asked, session.next - 1) : session.next - 1;
     if (part.stored < handled && !session.is_excused) {
-        violate_(fmt::format("A5: {} gives partition {} to '{}' with {} handled and {} stored",
+        violate_(fmt::format("GROUP-5: {} gives partition {} to '{}' with {} handled and {} stored",
                              writer, p, entry.owner, handled, part.stored));
     }
 }
@@ -137,7 +137,7 @@ void HistoryChecker::on_closed(const std::string& by, std::uint32_t partition, s
     Session& session = found->second;
     session.closed = reason;
     if (session.is_given && reason != Closed::lost && !session.is_excused) {
-        violate_(fmt::format("A5: {} gave partition {} away before its handler was closed", by,
+        violate_(fmt::format("GROUP-5: {} gave partition {} away before its handler was closed", by,
                              partition));
     }
 }
@@ -146,13 +146,13 @@ void HistoryChecker::on_sealed(const checkpoint::Checkpoint& found) {
     Part& part = parts_[found.partition.value];
     const std::int64_t epoch = found.epoch.value;
     if (epoch < part.sealed) {
-        violate_(fmt::format("A3: partition {} is sealed with epoch {} after {}",
+        violate_(fmt::format("GROUP-3: partition {} is sealed with epoch {} after {}",
                              found.partition.value, epoch, part.sealed));
     }
     part.sealed = std::max(part.sealed, epoch);
     if (found.sequence.value != part.stored) {
-        violate_(fmt::format("A3: partition {}: sealed at {}, stored was {}", found.partition.value,
-                             found.sequence.value, part.stored));
+        violate_(fmt::format("GROUP-3: partition {}: sealed at {}, stored was {}",
+                             found.partition.value, found.sequence.value, part.stored));
     }
     const auto [at, is_new] = part.sessions.try_emplace(epoch);
     if (!is_new) return;
@@ -175,7 +175,7 @@ void HistoryChecker::on_stored(const checkpoint::Checkpoint& stored) {
     Part& part = parts_[stored.partition.value];
     mix(stored.sequence.value);
     const auto wrong = [&](const std::string& what) {
-        violate_(fmt::format("A3: partition {}: {} is stored under epoch {}, {}",
+        violate_(fmt::format("GROUP-3: partition {}: {} is stored under epoch {}, {}",
                              stored.partition.value, stored.sequence.value, stored.epoch.value,
                              what));
     };
@@ -238,7 +238,7 @@ bool HistoryChecker::is_all_done(std::uint32_t partition, std::int64_t last) {
 
 void HistoryChecker::judge_end(std::uint32_t partition, std::int64_t last) {
     if (is_all_done(partition, last)) return;
-    violate_(fmt::format("A6: partition {} is handled up to {} of {}\n{}", partition,
+    violate_(fmt::format("GROUP-6: partition {} is handled up to {} of {}\n{}", partition,
                          parts_[partition].done_to, last, describe(partition)));
 }
 

@@ -117,7 +117,7 @@ public:
         call.last = events.back().sequence_number;
         for (std::size_t i = 1; i < events.size(); ++i) {
             if (events[i].sequence_number != events[i - 1].sequence_number + 1) {
-                world_.violate("A1: a batch has a gap");
+                world_.violate("GROUP-1: a batch has a gap");
             }
         }
         // Up to the first that is poisonous, or any one if the call fails by chance.
@@ -298,7 +298,7 @@ void ProcessorWorld::check_take_over(const std::string& by, const std::string& o
     if (process == nullptr) return;
     const processor::Coordinator& coordinator = process->core->coordinator();
     if (!coordinator.may_act(partition) || coordinator.hangs_on_reader(partition)) return;
-    violate(fmt::format("A7: {} takes partition {} from {}, which has it under a lease", by,
+    violate(fmt::format("GROUP-7: {} takes partition {} from {}, which has it under a lease", by,
                         partition.value, owner));
 }
 

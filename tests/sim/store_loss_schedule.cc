@@ -118,11 +118,11 @@ private:
     void on_event(std::uint32_t partition, std::int64_t sequence) {
         ++events_;
         if (is_lost_ && sequence <= floor_[partition]) {
-            violate(fmt::format("L1: event {} of partition {} is handled again, {} was stored",
+            violate(fmt::format("LOSS-1: event {} of partition {} is handled again, {} was stored",
                                 sequence, partition, floor_[partition]));
         }
         if (is_accepted_ && sequence <= known_[partition]) {
-            violate(fmt::format("L4: event {} of partition {} is handled again, {} was known",
+            violate(fmt::format("LOSS-4: event {} of partition {} is handled again, {} was known",
                                 sequence, partition, known_[partition]));
         }
         handled_to_[partition] = std::max(handled_to_[partition], sequence);
@@ -209,10 +209,10 @@ private:
                                    [](const auto& each) { return each.second->has_ended(); });
             },
             std::chrono::minutes(3));
-        if (!have_ended) return violate("L2: somebody goes on\n" + describe());
+        if (!have_ended) return violate("LOSS-2: somebody goes on\n" + describe());
         for (const auto& [id, node] : nodes_) {
             const Error why = node->ended ? *node->ended : node->started->error();
-            if (why.code != ErrorCode::corrupt) violate("L2: " + to_string(why));
+            if (why.code != ErrorCode::corrupt) violate("LOSS-2: " + to_string(why));
         }
         nodes_.clear();
     }
@@ -222,7 +222,8 @@ private:
         start();
         Node& refused = *nodes_.begin()->second;
         scheduler_.run_until([&] { return refused.started.has_value(); }, std::chrono::minutes(2));
-        if (!refused.started || refused.started->ok()) return violate("L3: it begins by itself");
+        if (!refused.started || refused.started->ok())
+            return violate("LOSS-3: it begins by itself");
         nodes_.clear();
         is_lost_ = false;
         is_accepted_ = true;
@@ -236,7 +237,7 @@ private:
                 return true;
             },
             std::chrono::minutes(3));
-        if (!is_done) violate("L3: not everything is handled\n" + describe());
+        if (!is_done) violate("LOSS-3: not everything is handled\n" + describe());
     }
 
     static std::string mark_of(const checkpoint::Table& table) {

@@ -3,10 +3,10 @@
 // member joins right after that, before others can have noticed it.
 //
 // Checked
-//   L1  After the loss no event is handled that the lost store knew to be handled.
-//   L2  Every member that is there stops, and says why.
-//   L3  Nobody begins before an operator has accepted the loss; then everything is handled.
-//   L4  What a living owner had stored is not handled again after that either.
+//   LOSS-1  After the loss no event is handled that the lost store knew to be handled.
+//   LOSS-2  Every member that is there stops, and says why.
+//   LOSS-3  Nobody begins before an operator has accepted the loss; then everything is handled.
+//   LOSS-4  What a living owner had stored is not handled again after that either.
 #pragma once
 
 #include <cstdint>

@@ -23,7 +23,7 @@ TEST(StoreLossCanary, is_caught) {
     Random random(first_seed());
     for (int i = 0; i < 1000; ++i) {
         const auto result = run_store_loss_schedule(random.next());
-        if (result.violations.find("L1") == std::string::npos) continue;
+        if (result.violations.find("LOSS-1") == std::string::npos) continue;
         std::printf("caught by schedule %d:\n%.300s\n", i + 1, result.violations.c_str());
         return;
     }

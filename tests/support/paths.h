@@ -9,8 +9,8 @@ namespace evenkeel::test {
 
 // The program that users run.
 std::string evenkeel_program();
-// Of something else that was built, by its path in the build folder, such as
-// "tests/process/serve/kill_target".
+// Of something else that was built, by its path in the build folder, such as kill_target in
+// tests/process/serve.
 std::string built_path(std::string_view path);
 // Of a file in the tree: "examples/evenkeel.toml".
 std::string source_path(std::string_view path);

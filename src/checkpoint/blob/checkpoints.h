@@ -1,6 +1,6 @@
 // The checkpoints of a group in Blob storage. The service has no fence of its own, but conditions:
 // each partition's writes are a chain, each on the very version that the last one made or that was
-// read. A write that is refused reads again, and judges itself anew (S3, S4).
+// read. A write that is refused reads again, and judges itself anew (STORE-3, STORE-4).
 //
 //     waiting ops ──all of them──▶ applied to the value we know ──▶ one write, If-Match its ETag
 //                                        ▲                              │ 412: somebody else wrote

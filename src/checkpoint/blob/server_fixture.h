@@ -1,6 +1,7 @@
 // Blob storage for tests, in this process: as the service answers, where the emulator differs (an
 // opaque marker, pages of few items, 404 for a condition on a blob that is not there), and with
-// faults on demand. Signatures are not checked here but by the emulator, in tests/blob.
+// faults on demand. Signatures are not checked here but by the emulator
+// (tests/process/store).
 #pragma once
 
 #include <chrono>

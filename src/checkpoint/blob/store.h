@@ -6,7 +6,8 @@
 //
 // Versions are ETags, every write has a condition, ages are told by the service's own clock in
 // whole seconds. Listings that are asked for in one task share one request. It cannot watch.
-// S3 and S4 hold among Evenkeel's processors; those of the SDKs write checkpoints without looking.
+// STORE-3 and STORE-4 hold among Evenkeel's processors; those of the SDKs write checkpoints without
+// looking.
 #pragma once
 
 #include <functional>

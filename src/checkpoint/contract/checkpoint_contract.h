@@ -1,4 +1,5 @@
-// The part of every store's contract that is about checkpoints (S3, S4); see store_contract.h.
+// The part of every store's contract that is about checkpoints (STORE-3, STORE-4); see
+// store_contract.h.
 #pragma once
 
 #include <atomic>
@@ -83,7 +84,7 @@ TEST_P(StoreContract, people_may_set_a_checkpoint_back_but_not_its_epoch) {
     EXPECT_EQ(a->checkpoints()->at(1).sequence, SequenceNumber{77});
 }
 
-TEST_P(StoreContract, a_hundred_checkpoints_at_once_in_any_order_never_lower_it) {  // RC-050
+TEST_P(StoreContract, a_hundred_checkpoints_at_once_in_any_order_never_lower_it) {  // STORE-4
     const auto all = clients(4);
     Random random(test::test_seed());
     std::vector<std::int64_t> order(100);

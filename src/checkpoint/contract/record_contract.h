@@ -1,4 +1,5 @@
-// The part of every store's contract that is about records (S1, S2); see store_contract.h.
+// The part of every store's contract that is about records (STORE-1, STORE-2); see
+// store_contract.h.
 #pragma once
 
 #include <atomic>

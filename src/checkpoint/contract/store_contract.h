@@ -21,7 +21,7 @@
 
 namespace evenkeel::checkpoint {
 
-// --- S1, S2: members and ownerships
+// --- STORE-1, STORE-2: members and ownerships
 
 TEST_P(StoreContract, a_member_is_created_once_and_replaced_on_its_very_version) {
     const auto a = client(), b = client();
@@ -112,7 +112,7 @@ TEST_P(StoreContract, a_listing_shows_what_others_were_answered_before) {
     }
 }
 
-TEST_P(StoreContract, one_of_many_wins_each_first_claim) {  // RC-035
+TEST_P(StoreContract, one_of_many_wins_each_first_claim) {
     constexpr std::uint32_t rounds_at_once = 50;
     const std::uint32_t rounds = 1000 * backend_->effort() / 100;
     const auto all = clients(8);
@@ -172,7 +172,7 @@ TEST_P(StoreContract, ages_are_those_of_the_last_write) {
     const Duration member_age = a->members()->at(0).age;
     const Duration ownership_age = a->ownerships()->at(0).age;
 
-    const Duration most = clock.now() - before + std::chrono::seconds(1);  // S7: whole seconds
+    const Duration most = clock.now() - before + std::chrono::seconds(1);  // STORE-7: whole seconds
     EXPECT_GE(member_age, Duration(0));
     EXPECT_LE(member_age, most);
     EXPECT_GE(ownership_age, Duration(0));
@@ -322,7 +322,7 @@ TEST_P(StoreContract, a_dead_letter_is_kept_once) {
     EXPECT_TRUE(a->dead_letters(0)->empty());
 }
 
-// --- S5, threads, watch
+// --- STORE-5, threads, watch
 
 TEST_P(StoreContract, a_durable_store_has_everything_when_it_is_opened_again) {
     if (!backend_->is_durable()) GTEST_SKIP() << "this store is not durable";

@@ -1,6 +1,6 @@
-// The entries of one group, as values: what every store does with each operation (S1-S4, S7 of
-// checkpoint/store.h), without I/O and without a clock. The memory store is made of it, and the
-// tests compare other stores with it.
+// The entries of one group, as values: what every store does with each operation (STORE-1 to
+// STORE-4 and STORE-7 of checkpoint/store.h), without I/O and without a clock. The memory store is
+// made of it, and the tests compare other stores with it.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //
 //     Authorization: SharedAccessSignature sr=...&sig=...&se=...&skn=...   or  Bearer <JWT>
 //
-// Tokens are checked by the rules that AMQP links are checked by (I21). Every route of the table
+// Tokens are checked by the rules that AMQP links are checked by (AUTH-1). Every route of the table
 // asks for one but those that say `open`. Without a good token the answer is 401, with one that
 // lacks the right 403. Writes must be JSON. Whether the request was for us, and not sent by another
 // site's page, the server asks before (http/site.h).

@@ -251,7 +251,7 @@ bool Peer::check_stall() {
     return let_go;
 }
 
-// G-A4: a link whose token ended, or whose key was removed, does not outlive it.
+// A link whose token ended, or whose key was removed, does not outlive it.
 void Peer::check_claims() {
     const WallTime now = context_.loop.clock().wall();
     const bool changed = rules_generation_ != context_.rules.generation();

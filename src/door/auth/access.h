@@ -1,5 +1,5 @@
 // Who may do what: rules with keys, shared access signatures, and the one question that all front
-// doors ask (I21).
+// doors ask (AUTH-1).
 //
 // A rule has a name, up to two keys and rights, for the whole namespace or for one event hub. A
 // token proves knowledge of a key, for a path and everything below it, until it expires.

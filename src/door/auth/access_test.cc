@@ -241,7 +241,7 @@ TEST(Rules, never_take_an_empty_key) {
     EXPECT_FALSE(none.check_key("r", "").ok());
 }
 
-// G-A1: rule x token's fault x token's path x right x entity, against what the words above say.
+// AUTH-1: rule x token's fault x token's path x right x entity, against what the words above say.
 TEST(Authorization, matrix_has_nothing_wrongly_allowed_and_nothing_wrongly_refused) {
     struct Faulty {
         const char* fault;

@@ -5,9 +5,10 @@
 //   {"generation": 3, "rules": [{"name": ..., "hub": ..., "rights": ["Send"], "primary": ...}]}
 //
 // Invariants
-//   K1  A change is durable in both files before the call returns, or nothing has changed.
-//   K2  At most 12 rules for the namespace and 12 for each event hub; names differ within each.
-//   K3  Manage comes with Send and Listen. A rule has a primary key; rotating one keeps the other.
+//   AUTH-3  A change is durable in both files before the call returns, or nothing has changed.
+//   AUTH-4  At most 12 rules for the namespace and 12 for each event hub; names differ within each.
+//   AUTH-5  Manage comes with Send and Listen. A rule has a primary key; rotating one keeps the
+//           other.
 // The files hold secrets in plain text, as the service's own connection strings do: only the hub's
 // user may read them. Nothing here prints a key.
 // Calls block. Threads: one at a time; give rules() to AccessRules::replace() on the door's loop.

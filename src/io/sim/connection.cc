@@ -128,7 +128,7 @@ void Connection::read(int side, ByteSpan buffer, Callback<void(Result<std::size_
     End& end = ends_[side];
     EK_CHECK(!buffer.empty(), "read into nothing");
     EK_CHECK(!end.read_done, "one read at a time");
-    if (!end.loop) return;  // N4: the host has crashed
+    if (!end.loop) return;  // NET-4: the host has crashed
     end.read_buffer = buffer;
     end.read_done = std::move(done);
     wake_reader(side);
@@ -137,7 +137,7 @@ void Connection::read(int side, ByteSpan buffer, Callback<void(Result<std::size_
 void Connection::write(int side, ByteView bytes, Callback<void(Result<>)> done) {
     End& end = ends_[side];
     EK_CHECK(!end.write_done, "one write at a time");
-    if (!end.loop) return;  // N4: the host has crashed
+    if (!end.loop) return;  // NET-4: the host has crashed
     end.wrote_after_finish = end.finishing;
     if (!end.finishing) end.write_rest = bytes;
     end.write_done = std::move(done);
@@ -243,10 +243,10 @@ void Connection::receive(int to, Message& message) {
             if (end.broken != Broken::no) return;
             if (end.closed) return send(to, {.kind = Kind::reset});
             end.received.insert(end.received.end(), message.bytes.begin(), message.bytes.end());
-            EK_CHECK(end.received.size() <= pipe_bytes_max, "N2: more than the pipe holds");
+            EK_CHECK(end.received.size() <= pipe_bytes_max, "NET-2: more than the pipe holds");
             return wake_reader(to);
         case Kind::consumed:
-            EK_CHECK(message.size <= end.in_pipe, "N1: more was read than sent");
+            EK_CHECK(message.size <= end.in_pipe, "NET-1: more was read than sent");
             end.in_pipe -= message.size;
             return pump(to);
         case Kind::finished: end.peer_finished = true; return wake_reader(to);

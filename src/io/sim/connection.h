@@ -1,5 +1,5 @@
 // What lies between simulated hosts: the wire, the connections on it, and those that wait to be
-// accepted. Inside of io/sim/network.h, where the rules N1 to N4 are.
+// accepted. Inside of io/sim/network.h, where the rules NET-1 to NET-4 are.
 #pragma once
 
 #include <deque>

@@ -40,7 +40,7 @@ std::vector<std::string_view> components_of(std::string_view path) {
 
 }  // namespace
 
-// A file or a folder. `durable` and pending changes give `current`, unless a sync failed (S5).
+// A file or a folder. `durable` and pending changes give `current`, unless a sync failed (DISK-5).
 struct Disk::Node {
     bool is_folder = false;
     bool has_lost_changes = false;
@@ -222,7 +222,7 @@ Result<> Disk::sync_directory(const std::string& path) {
     EK_TRY(begin({OperationKind::sync_directory, path, {}}));
     EK_TRY_ASSIGN(const NodeId folder, find_folder(OperationKind::sync_directory, path));
     // Beside the folder's own changes, those that one of them rests on: a rename from or to another
-    // folder becomes durable as a whole (S4), and then so does what was done before to its name
+    // folder becomes durable as a whole (DISK-4), and then so does what was done before to its name
     // there.
     std::set<std::pair<NodeId, std::string>> needed;
     std::vector<NameChange> chosen;

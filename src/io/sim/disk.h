@@ -13,20 +13,22 @@
 // or folder is synced, and a crash keeps or loses each pending change as its policy says.
 //
 // Invariants
-//   S1  What sync() acknowledged is in every crash image, unless a later change of the same bytes
-//       is there instead.
-//   S2  A name is in every crash image once its folder, and each folder above, was synced. A file
-//       without a name in the image is gone, synced or not; a removed name may come back.
-//   S3  After a crash each 512-byte sector of a pending write is there or not, whatever became of
-//       its neighbours. A missing one shows the bytes before it, or zeros where the file grew.
-//   S4  A name change is there or not as a whole; a rename shows the file under one name, never
-//       both. It is not ordered with the file's bytes: a new name may show lost content. Syncing
-//       either folder of a rename makes all of it durable.
-//   S5  After a failed sync() the running process goes on reading what it wrote, but no later
-//       sync() makes those changes durable, and every crash but keep_all loses them. Only writing
-//       the bytes anew helps. (A failed sync_directory() leaves its name changes pending.)
-//   S6  The current bytes of all named or open files never grow beyond the capacity.
-//   S7  The same calls with the same Random give the same image.
+//   DISK-1  What sync() acknowledged is in every crash image, unless a later change of the same
+//           bytes is there instead.
+//   DISK-2  A name is in every crash image once its folder, and each folder above, was synced. A
+//           file without a name in the image is gone, synced or not; a removed name may come back.
+//   DISK-3  After a crash each 512-byte sector of a pending write is there or not, whatever became
+//           of its neighbours. A missing one shows the bytes before it, or zeros where the file
+//           grew.
+//   DISK-4  A name change is there or not as a whole; a rename shows the file under one name, never
+//           both. It is not ordered with the file's bytes: a new name may show lost content.
+//           Syncing either folder of a rename makes all of it durable.
+//   DISK-5  After a failed sync() the running process goes on reading what it wrote, but no later
+//           sync() makes those changes durable, and every crash but keep_all loses them. Only
+//           writing the bytes anew helps. (A failed sync_directory() leaves its name changes
+//           pending.)
+//   DISK-6  The current bytes of all named or open files never grow beyond the capacity.
+//   DISK-7  The same calls with the same Random give the same image.
 //
 // Paths have an optional leading '/'; "", "/" and "." are the root, which exists and is durable.
 // Open files keep working after their name is gone, and are for this disk only: files and locks end
@@ -82,7 +84,7 @@ struct Operation {
 };
 
 enum class Fault : unsigned char {
-    io_error,     // unavailable; a sync loses what it was to make durable (S5)
+    io_error,     // unavailable; a sync loses what it was to make durable (DISK-5)
     no_space,     // overloaded, and otherwise the same
     short_write,  // the first half is written, then unavailable; for other calls as io_error
 };
@@ -121,8 +123,8 @@ public:
     // Another disk as the next process finds it when this one was killed: all is there, but what
     // was pending still is, and a power loss after that may take it.
     std::unique_ptr<Disk> kill() const;
-    // How many changes a crash may lose; with 0 all policies but keep_all, which also keeps what S5
-    // lost, give the same image.
+    // How many changes a crash may lose; with 0 all policies but keep_all, which also keeps what
+    // DISK-5 lost, give the same image.
     std::size_t pending() const;
 
     // Called before every operation that changes something, also one that will fail. It may take

@@ -4,10 +4,10 @@
 //                  cut, freeze: bytes wait     reset, crash: both sides learn of it
 //
 // Invariants
-//   N1  Bytes of a stream arrive in order, each once, or the stream ends with `unavailable`.
-//   N2  A write is accepted only as far as the stream has room; the rest waits for the reader.
-//   N3  Nothing passes a cut or a frozen host. What waited passes after heal() or thaw().
-//   N4  No callback runs inside the call that it was given to, nor on a host that has crashed.
+//   NET-1  Bytes of a stream arrive in order, each once, or the stream ends with `unavailable`.
+//   NET-2  A write is accepted only as far as the stream has room; the rest waits for the reader.
+//   NET-3  Nothing passes a cut or a frozen host. What waited passes after heal() or thaw().
+//   NET-4  No callback runs inside the call that it was given to, nor on a host that has crashed.
 // Reads return pieces of any size, drawn from the seed, so that framing is exercised.
 // Threads: the scheduler's. Faults are called from tests or from the scheduler's own events.
 #pragma once

@@ -5,11 +5,11 @@
 //     SimExecutor ──┘            if none is ready, time jumps to when the first one will be
 //
 // Invariants
-//   S1  The same seed and the same calls give the same steps: trace_hash() is equal.
-//   S2  What was posted to one executor runs in the order of posting, one at a time.
-//   S3  Timers of one loop run in the order of their times, never early.
-//   S4  Virtual time moves only between tasks, and never back.
-//   S5  After discard() nothing of that lane runs.
+//   SCHED-1  The same seed and the same calls give the same steps: trace_hash() is equal.
+//   SCHED-2  What was posted to one executor runs in the order of posting, one at a time.
+//   SCHED-3  Timers of one loop run in the order of their times, never early.
+//   SCHED-4  Virtual time moves only between tasks, and never back.
+//   SCHED-5  After discard() nothing of that lane runs.
 // Threads: one. The scheduler outlives its loops and executors.
 #pragma once
 

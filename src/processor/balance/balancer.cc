@@ -39,7 +39,7 @@ public:
         left_.assign(count, 0);
         hashes_.reserve(count);
         for (const ViewMember& member : view.members) hashes_.push_back(member_hash(member.id));
-        // Everybody has the members in another order; decisions follow this one (B4).
+        // Everybody has the members in another order; decisions follow this one (BAL-4).
         order_.resize(count);
         std::iota(order_.begin(), order_.end(), std::size_t{0});
         std::sort(order_.begin(), order_.end(), [&](std::size_t a, std::size_t b) {
@@ -93,7 +93,7 @@ private:
         if (!can_give_) choose([](const ViewMember&) { return true; });
     }
 
-    // B5
+    // BAL-5
     bool gives_all(std::size_t member) const {
         return can_give_ && view_.members[member].gives_all;
     }

@@ -5,12 +5,12 @@
 //                                                              what *we* claim, offer and steal
 //
 // Invariants
-//   B1  Quotas are floor or ceiling of partitions by members, and sum up to the partitions.
-//   B2  A member offers only what exceeds its quota, counting what is offered already; a receiver
-//       gets at most its quota, plus free partitions that nobody needs.
-//   B3  Moves are as few as can be: the larger shares go to those who have more than the floor.
-//   B4  The order of members or claims does not matter: ties are broken by hashes of names.
-//   B5  What a member cannot read goes to members that can, never to another that cannot.
+//   BAL-1  Quotas are floor or ceiling of partitions by members, and sum up to the partitions.
+//   BAL-2  A member offers only what exceeds its quota, counting what is offered already; a
+//          receiver gets at most its quota, plus free partitions that nobody needs.
+//   BAL-3  Moves are as few as can be: the larger shares go to those who have more than the floor.
+//   BAL-4  The order of members or claims does not matter: ties are broken by hashes of names.
+//   BAL-5  What a member cannot read goes to members that can, never to another that cannot.
 // No I/O, no clock, no chance. Threads: any.
 #pragma once
 

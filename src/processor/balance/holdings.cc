@@ -30,7 +30,7 @@ void Holdings::hold(const checkpoint::Ownership& entry, bool is_verified, Instan
     holding.entry = entry;
     if (!is_verified) return;
     holding.renewed = now;
-    // H1: a renewal under the old epoch does not bring back what was closed.
+    // OWN-7: a renewal under the old epoch does not bring back what was closed.
     if (is_new_epoch || pump.state == State::open) holding.is_verified = true;
     open_if_due(entry.partition);
 }
@@ -111,7 +111,7 @@ void Holdings::open_if_due(PartitionId partition) {
     if (holding == nullptr || !holding->is_verified || holding->is_handing_over || !alive_) return;
     Pump& pump = pumps_[partition];
     if (pump.state != State::closed) return;
-    EK_CHECK(holding->entry.epoch > pump.epoch, "opened again under the same epoch (H1)");
+    EK_CHECK(holding->entry.epoch > pump.epoch, "opened again under the same epoch (OWN-7)");
     pump.state = State::open;
     pump.epoch = holding->entry.epoch;
     ++pump.turn;

@@ -6,9 +6,9 @@
 //                                                   └── drain() ──▶ closed, ready to be given away
 //
 // Invariants
-//   H1  A pump is opened only for what is held and verified, and with a higher epoch each time.
-//   H2  may_act() is true only while that pump is open or drains in peace.
-//   H3  Nothing is opened before the close() before it has answered.
+//   OWN-7  A pump is opened only for what is held and verified, and with a higher epoch each time.
+//   OWN-8  may_act() is true only while that pump is open or drains in peace.
+//   OWN-9  Nothing is opened before the close() before it has answered.
 // Threads: pinned to the coordinator's loop.
 #pragma once
 
@@ -42,7 +42,7 @@ public:
     Holding* find(PartitionId partition);
     const Holding* find(PartitionId partition) const;
 
-    // The entry names us. `is_verified`: by a write of ours that counts (C2); then the pump is
+    // The entry names us. `is_verified`: by a write of ours that counts (OWN-2); then the pump is
     // opened as soon as it may be.
     void hold(const checkpoint::Ownership& entry, bool is_verified, Instant now);
     // May no longer be read until a new write: closes as lost.

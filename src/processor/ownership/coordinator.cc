@@ -247,7 +247,7 @@ void Coordinator::Core::on_fenced(PartitionId partition) {
     Holding* holding = holdings_.find(partition);
     if (holding == nullptr || holdings_.is_closed(partition)) return;
     // The first time we look at once; if the store still says that it is ours, somebody reads it
-    // without asking the store, and we do not fight over it (RC-037).
+    // without asking the store, and we do not fight over it.
     const Instant now = loop_.clock().now();
     constexpr Duration quiet = std::chrono::seconds(30);
     constexpr Duration fight_min = std::chrono::seconds(1);

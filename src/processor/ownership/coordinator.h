@@ -7,19 +7,20 @@
 //     Holdings  ──open, close──▶ PartitionHost (the pumps), which ask may_act()
 //
 // Invariants
-//   C1  A partition changes hands only by a conditional write on its entry, and each one raises its
-//       epoch (I12).
-//   C2  It is read only after such a write of our own, asked for under a lease that was not broken
-//       since; where the broker keeps readers apart by epoch, the lease may be broken.
-//   C3  A voluntary transfer is written after the pump has answered close(): handler ended,
-//       checkpoint stored.
-//   C4  Nobody takes a partition from a member unless a listing of members that was asked for after
-//       the listing of ownerships, and at least Timing::dead after this version of the member was
-//       first seen, still shows that version.
-//   C5  may_act() is false from the moment the lease ends, whatever task runs first after a pause.
-//   C6  What is owned is read, or being opened, or written again soon: never owned but unread. Who
-//       cannot read for Timing::unread_max hands over to a member that can; if none can, all keep
-//       what they have.
+//   OWN-1  A partition changes hands only by a conditional write on its entry, and each one raises
+//          its epoch.
+//   OWN-2  It is read only after such a write of our own, asked for under a lease that was not
+//          broken since; where the broker keeps readers apart by epoch, the lease may be broken.
+//   OWN-3  A voluntary transfer is written after the pump has answered close(): handler ended,
+//          checkpoint stored.
+//   OWN-4  Nobody takes a partition from a member unless a listing of members that was asked for
+//          after the listing of ownerships, and at least Timing::dead after this version of the
+//          member was first seen, still shows that version.
+//   OWN-5  may_act() is false from the moment the lease ends, whatever task runs first after a
+//          pause.
+//   OWN-6  What is owned is read, or being opened, or written again soon: never owned but unread.
+//          Who cannot read for Timing::unread_max hands over to a member that can; if none can, all
+//          keep what they have.
 //
 // Threads: pinned to the loop. The loop, the store and the host outlive it. Destroying it stops all
 // it does at once, as a crash would; leave() is the polite way.

@@ -194,7 +194,7 @@ private:
     const std::shared_ptr<char> alive_ = std::make_shared<char>();
 };
 
-// Wraps an answer or a timer: not after our end, and never under a lease that is over (C5).
+// Wraps an answer or a timer: not after our end, and never under a lease that is over (OWN-5).
 template <typename F>
 auto Coordinator::Core::guarded(F function) {
     return [this, alive = std::weak_ptr<char>(alive_),

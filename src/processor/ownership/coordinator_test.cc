@@ -140,7 +140,6 @@ TEST_F(CoordinatorTest, hands_over_in_peace_to_one_that_joins) {
         << b->coordinator->explain();
 }
 
-// G-L2, C5: before any timer or answer has run.
 TEST_F(CoordinatorTest, one_that_leaves_gives_to_one_that_comes_at_once) {
     auto a = make("a");
     auto b = make("b");
@@ -162,6 +161,7 @@ TEST_F(CoordinatorTest, one_that_leaves_gives_to_one_that_comes_at_once) {
     EXPECT_EQ(b->coordinator->status().handed_over, 0U);
 }
 
+// OWN-5: before any timer or answer has run.
 TEST_F(CoordinatorTest, may_not_act_after_the_lease_whatever_runs_first_C5) {
     auto a = make("a");
     a->start(2);
@@ -315,7 +315,7 @@ TEST_F(CoordinatorTest, a_reader_that_was_cut_is_opened_again_under_a_higher_epo
     EXPECT_GT(a->host.opened().at({0}), before);
 }
 
-// RC-037: somebody reads past the store. We do not attach more than once a second.
+// Somebody reads past the store. We do not attach more than once a second.
 TEST_F(CoordinatorTest, does_not_fight_over_a_reader_that_is_cut_again_and_again) {
     is_exclusive_ = true;
     auto a = make("a");

@@ -66,7 +66,7 @@ TEST_P(HeartbeatTest, one_answer_that_never_comes_does_not_cost_the_lease) {
     EXPECT_TRUE(is_leased());
 }
 
-// G-N3: two in a row within a lease.
+// Two in a row within a lease.
 TEST_P(HeartbeatTest, a_store_that_becomes_slow_does_not_cost_the_lease) {
     faults_.slow_per_thousand = 0;
     faults_.spread_percent = 0;

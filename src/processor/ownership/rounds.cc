@@ -295,7 +295,7 @@ Coordinator::Core::Write Coordinator::Core::claim(PartitionId partition, Instant
     return write;
 }
 
-// C4: the members once more, after the ownerships that name their owners.
+// OWN-4: the members once more, after the ownerships that name their owners.
 void Coordinator::Core::recheck(std::vector<Write> writes) {
     ++requests_;
     store_.list_members(

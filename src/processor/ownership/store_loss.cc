@@ -183,8 +183,8 @@ bool Core::is_same_store(const StoreSigns& signs) {
 }
 
 // No call of the handler begins any more. What members know is stored again: a checkpoint only
-// rises (S4), so that is right whatever the store has by now. Then the others and whoever comes are
-// told, the calls that run end, and we are gone without asking the store for anything.
+// rises (STORE-4), so that is right whatever the store has by now. Then the others and whoever
+// comes are told, the calls that run end, and we are gone without asking the store for anything.
 void Core::lose_store(const StoreVerdict& verdict) {
     if (is_store_lost_ || is_stopping_) return;
     is_store_lost_ = true;

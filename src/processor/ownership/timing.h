@@ -59,7 +59,7 @@ Timing fast_timing();
 // For stores that want few requests: within about 110 s, with less than five requests a minute.
 Timing thrifty_timing();
 
-// `invalid_argument` names the pair that does not fit, and what would (I19).
+// `invalid_argument` names the pair that does not fit, and what would (OWN-11).
 Result<> validate(const Timing& timing);
 
 }  // namespace evenkeel::processor

@@ -15,7 +15,7 @@ TEST(Timing, all_profiles_are_sound) {
     EXPECT_LT(standard_timing().dead, thrifty_timing().dead);
 }
 
-// RC-036: pairs with which a healthy owner would lose its partitions, or two would read one.
+// OWN-11: pairs with which a healthy owner would lose its partitions, or two would read one.
 TEST(Timing, refuses_bad_pairs_and_names_them_I19) {
     const auto refusal = [](auto change) {
         Timing timing = standard_timing();

@@ -81,12 +81,12 @@ void Checkpointer::flush(Done done) {
 }
 
 void Checkpointer::write() {
-    if (!place_.permit.may_act(place_.partition)) return try_again(permit_poll);  // K3
+    if (!place_.permit.may_act(place_.partition)) return try_again(permit_poll);  // PUMP-11
     cancel(policy_timer_);
     is_wanted_ = false;
     is_under_way_ = true;
     events_ = 0;
-    EK_CHECK(latest_ >= stored_, "K1: a checkpoint rises");
+    EK_CHECK(latest_ >= stored_, "PUMP-9: a checkpoint rises");
     place_.store.write_checkpoint(
         checkpoint(),
         [this, mark = latest_, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {

@@ -3,10 +3,10 @@
 //     advance() ─▶ latest ──by policy, or write_soon(), or flush()──▶ one write under way ─▶ stored
 //
 // Invariants
-//   K1  What is written was said to be handled, and rises (I16, I17).
-//   K2  One write at a time. What comes meanwhile waits; the latest goes next.
-//   K3  Nothing is written while the permit is not there, nor after stop().
-//   K4  A write that failed is not stored until one has succeeded: it is tried again.
+//   PUMP-9  What is written was said to be handled, and rises (STORE-4, PUMP-4).
+//   PUMP-10  One write at a time. What comes meanwhile waits; the latest goes next.
+//   PUMP-11  Nothing is written while the permit is not there, nor after stop().
+//   PUMP-12  A write that failed is not stored until one has succeeded: it is tried again.
 // Threads: pinned to the loop.
 #pragma once
 

@@ -83,7 +83,7 @@ void HandlerCell::close(Closed reason) {
 
 void HandlerCell::post(Callback<Result<>()> call) {
     loop_.check_here();
-    EK_CHECK(!is_busy_, "H1: one call at a time");
+    EK_CHECK(!is_busy_, "PUMP-13: one call at a time");
     is_busy_ = true;
     call_ = std::move(call);
     workers_.post([self = shared_from_this()]() mutable {

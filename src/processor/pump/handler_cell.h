@@ -6,8 +6,8 @@
 //
 // It outlives its pump while a handler runs that does not end.
 // Invariants
-//   H1  One call of the handler at a time; open() before all, close() after all.
-//   H2  After abandon() the pump hears nothing; the handler still gets its on_closed().
+//   PUMP-13  One call of the handler at a time; open() before all, close() after all.
+//   PUMP-14  After abandon() the pump hears nothing; the handler still gets its on_closed().
 // Threads: those of Partition any; the others pinned to the loop.
 #pragma once
 

@@ -67,7 +67,7 @@ void Pump::keep(EventBatch batch) {
     if (awaited_ && !pass_landmark(batch)) return;
     const std::int64_t first = batch[0].sequence_number;
     const std::int64_t last = batch.back().sequence_number;
-    if (first <= last_read_) {  // P2
+    if (first <= last_read_) {  // PUMP-2
         return restart(
             ErrorScope::source, "read",
             {ErrorCode::corrupt, fmt::format("event {} came after event {}", first, last_read_)});
@@ -156,7 +156,7 @@ void Pump::dispatch() {
         if (waited < max_wait) return wait_to_dispatch(max_wait - waited);
         is_tick_ = next_.empty();
     }
-    if (!may_handle()) return wait_to_dispatch(permit_poll);  // P3
+    if (!may_handle()) return wait_to_dispatch(permit_poll);  // PUMP-3
     cancel(turn_timer_);
     next_since_ = now;
     batch_ = std::move(next_);
@@ -173,7 +173,7 @@ void Pump::dispatch() {
     handle();
 }
 
-// I18: durable before the handler begins. It is handled then even if we are to hand over.
+// PUMP-15: durable before the handler begins. It is handled then even if we are to hand over.
 void Pump::commit_first() {
     turn_ = Turn::committing;
     const Event& last = left_.back();
@@ -195,7 +195,7 @@ void Pump::commit_first() {
 
 void Pump::handle() {
     const bool must_wait = is_held_back_ && !closing_;
-    if (must_wait || !may_handle()) {  // P3
+    if (must_wait || !may_handle()) {  // PUMP-3
         turn_ = Turn::resting;
         turn_timer_ = place_.loop.run_after(permit_poll, [this] {
             turn_timer_.reset();
@@ -219,7 +219,7 @@ void Pump::handle() {
     watch_handler();
 }
 
-// I18: what the handler writes, the position and the fence commit as one.
+// PUMP-15: what the handler writes, the position and the fence commit as one.
 void Pump::run_in_transaction() {
     const Event& last = left_[tried_ - 1];
     checkpoint::Checkpoint done;
@@ -275,7 +275,7 @@ void Pump::on_ended(Result<> result) {
     if (turn_ != Turn::handling) return closing_ ? drained() : void();
     turn_ = Turn::idle;
     batch_ = cell_->take_batch();
-    if (is_fenced_ || closing_ == CloseReason::lost) {  // P6
+    if (is_fenced_ || closing_ == CloseReason::lost) {  // PUMP-6
         left_ = {};
         return closing_ ? drained() : void();
     }
@@ -310,7 +310,7 @@ void Pump::handled(std::size_t count) {
     fill();
 }
 
-// P4
+// PUMP-4
 void Pump::settle(std::size_t count) {
     if (count == 0) return;
     const Event& last = left_[count - 1];

@@ -47,7 +47,7 @@ void Pump::close(CloseReason reason, Task done) {
         left_ = {};
     }
     const std::weak_ptr<bool> alive(alive_);
-    if (is_lost) checkpoints_.stop();  // P6; may end a flush, and with it the close
+    if (is_lost) checkpoints_.stop();  // PUMP-6; may end a flush, and with it the close
     if (alive.expired() || turn_ != Turn::idle || (cell_ && cell_->is_busy())) return;
     drained();
 }

@@ -216,7 +216,7 @@ TEST(PumpRetry, opens_the_handler_again_when_it_could_not_be_opened) {
     EXPECT_EQ(rig.count_failures("open handler"), 3u);
 }
 
-TEST(PumpStore, reads_nothing_before_the_checkpoint_is_known) {  // RC-052
+TEST(PumpStore, reads_nothing_before_the_checkpoint_is_known) {  // PUMP-1
     PumpRig rig;
     rig.store_by_hand({.partition = {0}, .sequence = {6}, .epoch = {1}, .hub_created_ms = 77});
     rig.append(10);
@@ -232,7 +232,7 @@ TEST(PumpStore, reads_nothing_before_the_checkpoint_is_known) {  // RC-052
     EXPECT_EQ(rig.sequences(), up_to(9, 7));
 }
 
-TEST(PumpStore, keeps_handling_while_checkpoints_fail_and_stores_them_later) {  // RC-053
+TEST(PumpStore, keeps_handling_while_checkpoints_fail_and_stores_them_later) {
     PumpRig rig;
     rig.append(10);
     rig.open();
@@ -304,7 +304,7 @@ TEST(PumpStore, stops_at_once_when_a_newer_owner_has_sealed_the_checkpoint) {
     EXPECT_TRUE(rig.close(CloseReason::lost));
 }
 
-TEST(PumpStore, never_lowers_what_is_stored_whatever_the_store_answers) {  // RC-050
+TEST(PumpStore, never_lowers_what_is_stored_whatever_the_store_answers) {  // PUMP-9
     PumpRig rig;
     rig.options.checkpoints = {.every_events = 1, .every = milliseconds(0)};
     rig.options.batch_events_max = 1;
@@ -329,7 +329,7 @@ TEST(PumpStore, never_lowers_what_is_stored_whatever_the_store_answers) {  // RC
     EXPECT_EQ(rig.sequences(), up_to(199));
 }
 
-TEST(PumpSource, goes_on_in_order_after_cuts_and_restarts_of_the_hub) {  // RC-055
+TEST(PumpSource, goes_on_in_order_after_cuts_and_restarts_of_the_hub) {  // PUMP-2
     PumpRig rig;
     rig.options.batch_events_max = 7;
     rig.workers.set_latency(milliseconds(0), milliseconds(30));
@@ -350,7 +350,7 @@ TEST(PumpSource, goes_on_in_order_after_cuts_and_restarts_of_the_hub) {  // RC-0
     EXPECT_EQ(rig.sequences(), up_to(last));
 }
 
-TEST(PumpSource, stops_handing_out_what_it_has_read_when_another_reader_takes_over) {  // RC-040
+TEST(PumpSource, stops_handing_out_what_it_has_read_when_another_reader_takes_over) {
     PumpRig rig;
     rig.options.batch_events_max = 10;
     rig.workers.set_latency(seconds(1), seconds(1));
@@ -398,7 +398,7 @@ TEST(PumpSource, opens_the_reader_again_when_events_are_there_but_none_come) {
     EXPECT_EQ(rig.sequences(), up_to(5));
 }
 
-TEST(PumpSource, tells_how_many_events_retention_took_before_it_began) {  // RC-056
+TEST(PumpSource, tells_how_many_events_retention_took_before_it_began) {
     PumpRig rig;
     rig.store_by_hand({.partition = {0}, .sequence = {9}, .epoch = {1}, .hub_created_ms = 77});
     rig.append(100);

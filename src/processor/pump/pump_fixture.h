@@ -202,7 +202,7 @@ public:
             return rig_.on_opened ? rig_.on_opened(partition) : Result<>();
         }
         Result<> on_events(Partition& partition, Events events) override {
-            EXPECT_FALSE(is_inside_) << "P2: one call at a time";
+            EXPECT_FALSE(is_inside_) << "PUMP-2: one call at a time";
             is_inside_ = true;
             Call call{partition.id(), {}, partition.attempt(), rig_.scheduler.now()};
             for (const auto& event : events) call.sequences.push_back(event.sequence_number);

@@ -36,7 +36,7 @@ void Pump::unheard() {
     if (!unread_since_) unread_since_ = place_.loop.clock().now();
 }
 
-// P8: an emptied store seals anything, and has no checkpoints.
+// PUMP-8: an emptied store seals anything, and has no checkpoints.
 void Pump::confirm() {
     if (canary_believes_any_store) return look();
     owner_.confirm_store(while_current([this](const Result<>& confirmed) {
@@ -168,8 +168,8 @@ void Pump::attach() {
                        }));
 }
 
-// P7: the first event is the last one that was handled, if the hub still has it. False if nothing
-// is left of the batch.
+// PUMP-7: the first event is the last one that was handled, if the hub still has it. False if
+// nothing is left of the batch.
 bool Pump::pass_landmark(EventBatch& batch) {
     const Landmark awaited = *awaited_;
     awaited_.reset();
@@ -194,7 +194,7 @@ void Pump::refuse(const Error& error) {
                          options_.group, partition_.value)});
 }
 
-// P5: from here it goes on by itself.
+// PUMP-5: from here it goes on by itself.
 void Pump::restart(ErrorScope scope, std::string_view operation, const Error& error) {
     if (error.code == ErrorCode::fenced) return fenced();
     drop_reader();

@@ -1,5 +1,5 @@
-// Judges the checkpoints that a store shows while processors work (C4): they never go back, neither
-// in position nor in epoch, and never run ahead of what was handled by then.
+// Judges the checkpoints that a store shows while processors work (GROUP-3): they never go back,
+// neither in position nor in epoch, and never run ahead of what was handled by then.
 //
 //     handled   0 ─────────────▶ 410 ──────▶ 500        (as the processors told, with the time)
 //     stored          200           400          500    (as somebody saw who looked now and then)

@@ -1,4 +1,4 @@
-// Keys made, rotated and removed while clients are connected (G-A4).
+// Keys made, rotated and removed while clients are connected.
 #include <chrono>
 
 #include "process/serve/serve_process.h"
