@@ -58,7 +58,8 @@ class Metrics {
 public:
     using Labels = std::initializer_list<std::pair<std::string_view, std::string_view>>;
 
-    // Names as in docs/metrics: base units, `_total` for counters. A name keeps its first help.
+    // Names: base units, `_total` for counters; docs/admin-api.md lists them. A name keeps its
+    // first help.
     Counter& counter(std::string_view name, std::string_view help, Labels labels = {});
     Gauge& gauge(std::string_view name, std::string_view help, Labels labels = {});
     Histogram& histogram(std::string_view name, std::string_view help, Labels labels = {});

@@ -1,10 +1,14 @@
-// Where code runs: an Executor runs tasks one at a time in the order they were posted; a Loop is an
-// executor with a clock and timers, and owns the state that is pinned to it.
+// Where code runs. An Executor runs tasks; they begin in the order in which they were posted, one
+// at a time unless the executor is a WorkerPool. A Loop is an executor with a clock and timers, and
+// owns the state that is pinned to it.
 //
-//   io/system/loop.h   a thread over Boost.Asio; WorkerThread for calls that block
-//   io/sim/scheduler.h all of them on one thread in virtual time, interleaved by one seed
+//   io/system/loop.h         LoopThread, over Boost.Asio; WorkerThread for calls that block
+//   io/system/worker_pool.h  WorkerPool: several threads, several tasks at once
+//   io/sim/scheduler.h       all of them on one thread in virtual time, interleaved by one seed
 //
-// A task never blocks on a Loop. Tasks posted after stop() are dropped, unrun but destroyed.
+// A task never blocks on a Loop. A loop that is stopped destroys the tasks that did not run; a
+// worker that is finished runs them first. Tasks that are posted later are dropped: destroyed, not
+// run.
 #pragma once
 
 #include <cstdint>
