@@ -25,6 +25,13 @@ tidy = load("tidy")
 OPEN = "FIX" + "ME"
 TESTS = tidy.TESTS
 
+INVARIANTS = tidy.citations.DOCUMENT
+
+
+def entry(name="LOG-1", checked="`src/hub/hub.h` (“once”)", tested="`Hub.keeps_order`"):
+    return f"- **{name}** Order stays. Checked by {checked}.\n  Tested by {tested}.\n"
+
+
 # rule: [(path, text)] that must each be found.
 BAD = {
     "layer": [
@@ -113,6 +120,31 @@ BAD = {
         ("src/hub/a.h", "#pragma once\nint x;  // tidy: allow clock\n"),
         ("src/hub/b.h", "#pragma once\nint x;  // tidy: allow unheard: of\n"),
     ],
+    "invariant": [
+        ("src/hub/a.h", "#pragma once\n// The order stays (LOG-99).\n"),
+        ("src/hub/a.cc", '// tidy: no test: a sample\nEK_CHECK(x, "HUB-98: y");\n'),
+        ("docs/a.md", "As OWN-97 says.\n"),
+        (INVARIANTS, entry(checked="")),
+        (INVARIANTS, entry(checked="`src/hub/gone.h`")),
+        (INVARIANTS, entry(checked="`src/hub/hub.h` (“a text that is not there”)")),
+        (INVARIANTS, entry(tested="")),
+        (INVARIANTS, entry(tested="`Hub.forgets_all`")),
+        (INVARIANTS, entry() + entry()),
+        (INVARIANTS, entry(name="ODD-1")),
+    ],
+    "old-number": [
+        ("src/hub/a.h", "#pragma once\n// The order stays (I3).\n"),
+        ("src/hub/b.h", "#pragma once\nint x;  // RC-0" + "27, see facts/x.md\n"),
+        ("src/hub/c.h", '#pragma once\nauto x = "A4: twice";\n'),
+        ("docs/a.md", "The checker C2 of H6.\n"),
+    ],
+    "cited-path": [
+        ("src/hub/a.h", "#pragma once\n// Format: docs/gone.md.\n"),
+        ("src/hub/b.h", "#pragma once\n// Inside of hub/gone.h.\n"),
+        ("docs/a.md", "`src/hub/gone.cc` does it.\n"),
+        ("docs/b.md", "[more](gone.md#there)\n"),
+        ("tools/a", "#!/bin/sh\n# tests/gone has more\n"),
+    ],
 }
 
 # Close to a rule, but right.
@@ -132,8 +164,12 @@ GOOD = [
     ("src/cli/main.cc", '#include "hub/hub.h"\n#include "door/door.h"\n'),
     ("src/io/CMakeLists.txt", "ek_module(io DEPS base\n    SOURCES a.cc)\nek_module(io_sim DEPS base io)\n"),
     ("src/base/lifetime.h", "#pragma once\nstd::shared_ptr<const char> token_;\n"),
-    ("src/hub/g.h", "#pragma once\nbool keeps_alive_ = true;\nstd::shared_ptr<const Bytes> bytes;\n"),
+    ("src/hub/h.h", "#pragma once\nbool keeps_alive_ = true;\nstd::shared_ptr<const Bytes> bytes;\n"),
     ("src/hub/f.h", "#pragma once\n// " + "ü" * 97 + "\nvoid operand(int);\n"),
+    (INVARIANTS, "# Invariants\n\n" + entry() + entry(name="LOG-2") + "\n## More\n\n" + entry(name="HUB-1")),
+    ("src/hub/g.h", '#pragma once\n// LOG-2, AMQP-1.0, UTF-8; docs/invariants.md, hub/hub.h, src/hub, gone/gone.h\n'
+                    'auto url = "https://host/a%20/%C3%A4 I3";  // built with -O2 in build/dev/src/gone\n'),
+    ("docs/g.md", "[one](invariants.md#more) [two](https://example.com/x) `src/{hub,door}/*.h`, HUB-1\n"),
     (f"{TESTS}/data/golden.txt", "as it must be \n"),
     ("build/dev/a.h", "anything "),
 ]
@@ -141,12 +177,14 @@ GOOD = [
 # Files the samples refer to.
 AROUND = ["include/evenkeel/hub.h", "src/base/bytes.h", "src/io/file.h", "src/io/sim/disk.h",
           "src/hub/hub.h", "src/door/door.h", "src/commitlog/log.h", f"{TESTS}/support/seed.h"]
+# A test that the samples of invariants name.
+KNOWN_TEST = ("src/hub/known_test.cc", "TEST_F(Hub,\n       keeps_order) {}\n")
 
 
 def findings(samples):
     """What tidy prints for a tree that holds the samples."""
     with tempfile.TemporaryDirectory() as folder:
-        for path, text in [(path, "#pragma once\n") for path in AROUND] + samples:
+        for path, text in [(path, "#pragma once\n// once\n") for path in AROUND] + [KNOWN_TEST] + samples:
             target = Path(folder) / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
@@ -172,6 +210,10 @@ class Tidy(unittest.TestCase):
     def test_a_long_file_is_warned_about(self):
         text = findings([("src/hub/a.h", "#pragma once\n" + "int x;\n" * 499)])
         self.assertIn("warning: 500 lines", text)
+
+    def test_a_renamed_test_is_suggested(self):
+        text = findings([(INVARIANTS, entry(tested="`Hub.keeps_the_order`"))])
+        self.assertIn("LOG-1: there is no test Hub.keeps_the_order; was it renamed to Hub.keeps_order?", text)
 
     def test_a_finding_names_the_line(self):
         text = findings([("src/hub/a.h", "#pragma once\n/* two\n lines */\nstd::thread t;\n")])
