@@ -23,8 +23,10 @@ OLD_LABEL = re.compile(r'"([A-Z]\d{1,2}): ')
 
 ROOTS = ("src", "docs", "tests", "tools", "include", "demo", "bench", "examples", "cmake")
 PATH = re.compile(r"(?<![\w/.~$}+-])(?:" + "|".join(ROOTS) + r")/[\w./*{}<>$+-]+")
-LINK = re.compile(r"\]\(([^)#\s]+)(?:#[^)]*)?\)")
+LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
+CITED_TEST = re.compile(r"`([A-Z]\w+\.(?:\*|[a-z]+_\w+))`")
 HEADER = re.compile(r"(?<![\w/.-])([a-z]+(?:/[a-z_0-9]+)+\.(?:h|cc))\b")
+STEP = re.compile(r"^\d+\. `([\w/.]+)` `([\w:]+)`", re.MULTILINE)
 TEST = re.compile(r"^[ \t]*(?:TYPED_)?TEST(?:_[FP])?\(\s*(\w+)\s*,\s*(\w+)\s*\)", re.MULTILINE)
 
 
@@ -120,9 +122,7 @@ def problems_of(body, tree):
         yield "say what tests it: Tested by `Suite.name`."
     for test in tests:
         if test not in tree.tests:
-            near = difflib.get_close_matches(test, sorted(tree.tests), 1, 0.6)
-            hint = f"; was it renamed to {near[0]}?" if near else ""
-            yield f"there is no test {test}{hint}"
+            yield no_test(test, tree.tests)
 
 
 def check_paths(file):
@@ -137,11 +137,55 @@ def check_paths(file):
                     yield (line_of(file.text, start + match.start()), "cited-path",
                            f"{match[1]} does not exist")
     if file.path.endswith(".md"):
-        for match in LINK.finditer(file.text):
-            target = match[1]
-            if "://" not in target and not ((file.root / file.path).parent / target).exists():
-                yield (line_of(file.text, match.start()), "cited-path",
-                       f"the link to {target} leads nowhere")
+        yield from check_links(file)
+
+
+def check_links(file):
+    own = file.root / file.path
+    for match in LINK.finditer(file.text):
+        target, anchor = match[1], match[2]
+        if "://" in target:
+            continue
+        page = own.parent / target if target else own
+        if not page.exists():
+            yield line_of(file.text, match.start()), "cited-path", f"the link to {target} leads nowhere"
+        elif anchor and page.suffix == ".md" and anchor not in anchors(page):
+            yield line_of(file.text, match.start()), "cited-path", f"{target} has no heading for #{anchor}"
+
+
+def anchors(page):
+    headings = re.findall(r"^#+ (.*)$", page.read_text(encoding="utf-8"), re.MULTILINE)
+    return {re.sub(r"[^\w\- ]", "", heading.lower()).replace(" ", "-") for heading in headings}
+
+
+def check_tests(file):
+    """Tests that documents name exist."""
+    if not file.path.endswith(".md") or file.path == DOCUMENT:
+        return
+    tests = tree_of(file).tests
+    for match in CITED_TEST.finditer(file.text):
+        if match[1].endswith(".*"):
+            missing = not any(test.startswith(match[1][:-1]) for test in tests)
+        else:
+            missing = match[1] not in tests
+        if missing:
+            yield line_of(file.text, match.start()), "cited-test", no_test(match[1], tests)
+
+
+def no_test(test, tests):
+    near = difflib.get_close_matches(test, sorted(tests), 1, 0.6)
+    return f"there is no test {test}" + (f"; was it renamed to {near[0]}?" if near else "")
+
+
+def check_steps(file):
+    """A step of a walk through the code names a function that its file has."""
+    if not file.path.endswith(".md"):
+        return
+    for match in STEP.finditer(file.text):
+        path, function = match.groups()
+        source = file.root / path
+        if source.is_file() and not re.search(re.escape(function) + r"\s*\(", source.read_text(encoding="utf-8")):
+            yield line_of(file.text, match.start()), "cited-path", f"{path} has no {function}()"
 
 
 def cited_paths(text):
@@ -164,6 +208,7 @@ def is_source(root, path):
 RULES = {
     "invariant": f"a cited invariant is in {DOCUMENT}, and names a check and a test that exist",
     "old-number": "no numbers of lists that are not in the tree",
+    "cited-test": "tests that documents name exist",
     "cited-path": "files, folders and links that comments and documents cite exist",
 }
-CHECKS = [check_numbers, check_invariants, check_paths]
+CHECKS = [check_numbers, check_invariants, check_tests, check_paths, check_steps]

@@ -43,6 +43,11 @@ BAD = {
         ("src/unheard/a.h", "#pragma once\n"),
         ("src/hub/CMakeLists.txt", "ek_module(hub DEPS base io door\n    SOURCES hub.cc)\n"),
     ],
+    "order": [
+        ("src/CMakeLists.txt", "add_subdirectory(base)\nadd_subdirectory(io)\nadd_subdirectory(hub)\n"),
+        ("src/README.md", "| `hub` | events |\n| `base` | tools |\n"),
+        ("docs/architecture.md", "| `hub` | events | base io |\n| `base` | tools | – |\n"),
+    ],
     "public-header": [
         ("include/evenkeel/a.h", '#pragma once\n#include "base/bytes.h"\n'),
         ("include/evenkeel/b.h", "#pragma once\n#include <fmt/core.h>\n"),
@@ -138,14 +143,23 @@ BAD = {
         ("src/hub/c.h", '#pragma once\nauto x = "A4: twice";\n'),
         ("docs/a.md", "The checker C2 of H6.\n"),
     ],
+    "cited-test": [
+        ("docs/a.md", "`Hub.forgets_all` shows it.\n"),
+        ("docs/b.md", "`Nobody.*` shows it.\n"),
+    ],
     "cited-path": [
         ("src/hub/a.h", "#pragma once\n// Format: docs/gone.md.\n"),
         ("src/hub/b.h", "#pragma once\n// Inside of hub/gone.h.\n"),
         ("docs/a.md", "`src/hub/gone.cc` does it.\n"),
         ("docs/b.md", "[more](gone.md#there)\n"),
+        ("docs/d.md", "# One\n\n[more](#two)\n"),
+        ("docs/c.md", "1. `src/hub/hub.h` `Hub::gone`: does it.\n"),
         ("tools/a", "#!/bin/sh\n# tests/gone has more\n"),
     ],
 }
+
+# Those that the good samples have, in order.
+MODULES = ["base", "io", "door", "hub", "commitlog", "cli"]
 
 # Close to a rule, but right.
 GOOD = [
@@ -169,7 +183,10 @@ GOOD = [
     (INVARIANTS, "# Invariants\n\n" + entry() + entry(name="LOG-2") + "\n## More\n\n" + entry(name="HUB-1")),
     ("src/hub/g.h", '#pragma once\n// LOG-2, AMQP-1.0, UTF-8; docs/invariants.md, hub/hub.h, src/hub, gone/gone.h\n'
                     'auto url = "https://host/a%20/%C3%A4 I3";  // built with -O2 in build/dev/src/gone\n'),
+    ("docs/h.md", "# Why, and how: it's `x`\n\n[see](#why-and-how-its-x) `Hub.keeps_order`, `Hub.*`, `hub.keeps_no`\n"),
     ("docs/g.md", "[one](invariants.md#more) [two](https://example.com/x) `src/{hub,door}/*.h`, HUB-1\n"),
+    ("src/CMakeLists.txt", "".join(f"add_subdirectory({module})\n" for module in MODULES)),
+    ("src/README.md", "".join(f"| `{module}` | text |\n| `{module}/room` | text |\n" for module in MODULES)),
     (f"{TESTS}/data/golden.txt", "as it must be \n"),
     ("build/dev/a.h", "anything "),
 ]
