@@ -22,7 +22,7 @@ COMMENT = re.compile(r'R"(?P<mark>[^()\\\s]*)\(.*?\)(?P=mark)"|"(?:\\.|[^"\\\n])
 OLD_LABEL = re.compile(r'"([A-Z]\d{1,2}): ')
 
 ROOTS = ("src", "docs", "tests", "tools", "include", "demo", "bench", "examples", "cmake")
-PATH = re.compile(r"(?<![\w/.~$}+-])(?:" + "|".join(ROOTS) + r")/[\w./*{}<>$+-]+")
+PATH = re.compile(r"(?<![\w/.~$}+-])(?:" + "|".join(ROOTS) + r")/(?:[\w./*<>$+-]|\{[\w.,*-]*\})+")
 LINK = re.compile(r"\]\(([^)#\s]*)(?:#([^)\s]*))?\)")
 CITED_TEST = re.compile(r"`([A-Z]\w+\.(?:\*|[a-z]+_\w+))`")
 HEADER = re.compile(r"(?<![\w/.-])([a-z]+(?:/[a-z_0-9]+)+\.(?:h|cc))\b")
@@ -131,7 +131,7 @@ def check_paths(file):
         for path, position in cited_paths(text):
             if not exists(file.root, path):
                 yield line_of(file.text, start + position), "cited-path", f"{path} does not exist"
-        if file.is_cpp:
+        if file.is_cpp or file.path.endswith(".md"):
             for match in HEADER.finditer(text):
                 if not is_source(file.root, match[1]):
                     yield (line_of(file.text, start + match.start()), "cited-path",
@@ -190,9 +190,18 @@ def check_steps(file):
 
 def cited_paths(text):
     for match in PATH.finditer(text):
-        path = match[0].rstrip(".-")
-        if not re.search(r"[*<>${]", path):
-            yield path, match.start()
+        for path in spread(match[0].rstrip(".-,")):
+            if not re.search(r"[*<>${}]", path):
+                yield path, match.start()
+
+
+def spread(path):
+    """src/{a,b}.h as src/a.h and src/b.h."""
+    match = re.search(r"\{([^{}]*)\}", path)
+    if not match:
+        return [path]
+    return [whole for part in match[1].split(",")
+            for whole in spread(path[:match.start()] + part + path[match.end():])]
 
 
 def exists(root, path):

@@ -153,6 +153,8 @@ BAD = {
         ("docs/a.md", "`src/hub/gone.cc` does it.\n"),
         ("docs/b.md", "[more](gone.md#there)\n"),
         ("docs/d.md", "# One\n\n[more](#two)\n"),
+        ("docs/e.md", "`src/hub/{hub,gone}.h` and more.\n"),
+        ("docs/f.md", "`hub/gone.h` has it.\n"),
         ("docs/c.md", "1. `src/hub/hub.h` `Hub::gone`: does it.\n"),
         ("tools/a", "#!/bin/sh\n# tests/gone has more\n"),
     ],
