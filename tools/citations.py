@@ -99,16 +99,18 @@ def check_invariants(file):
         seen.add(name)
         if name.split("-")[0] not in FAMILIES:
             yield line, "invariant", f"{name}: add its family to FAMILIES in tools/citations.py"
-        for problem in problems_of(body, tree_of(file)):
+        for problem in problems_of(name, body, tree_of(file)):
             yield line, "invariant", f"{name}: {problem}"
 
 
-def problems_of(body, tree):
+def problems_of(name, body, tree):
     _, _, rest = body.partition("Checked by ")
     checked, _, tested = rest.partition("Tested by ")
     files = re.findall(r"`([^`]+)`((?: \((?:“[^”]*”(?:, )?)+\))?)", checked)
     if not files:
         yield "say what checks it: Checked by `file` (“text of the check”)."
+    elif not any(quotes or cites(tree.root / path, name) for path, quotes in files):
+        yield f"quote a check, or cite {name} in {files[0][0]} or its header"
     for path, quotes in files:
         if not (tree.root / path).is_file():
             yield f"checked by {path}, which does not exist"
@@ -123,6 +125,12 @@ def problems_of(body, tree):
     for test in tests:
         if test not in tree.tests:
             yield no_test(test, tree.tests)
+
+
+def cites(path, name):
+    """Whether the source or its header cites the number."""
+    return any(re.search(re.escape(name) + r"\b", place.read_text(encoding="utf-8", errors="replace"))
+               for place in (path, path.with_suffix(".h")) if place.is_file())
 
 
 def check_paths(file):

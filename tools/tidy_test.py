@@ -132,6 +132,7 @@ BAD = {
         (INVARIANTS, entry(checked="")),
         (INVARIANTS, entry(checked="`src/hub/gone.h`")),
         (INVARIANTS, entry(checked="`src/hub/hub.h` (“a text that is not there”)")),
+        (INVARIANTS, entry(checked="`src/hub/hub.h`")),
         (INVARIANTS, entry(tested="")),
         (INVARIANTS, entry(tested="`Hub.forgets_all`")),
         (INVARIANTS, entry() + entry()),

@@ -7,11 +7,11 @@
 //                          base of the last segment  proof
 //
 // Proof is the highest of: the mark's end, the last segment's base (a segment is created only after
-// the one before was synced), and the `synced` field of any good record. A bad record below the
-// proof was good once: that is damage, it is reported and kept (LOG-7). A bad record above it
-// belongs to a flush that was never acknowledged: the log is cut at the beginning of its batch.
-// What is kept above the proof is written again and synced before anyone sees it, because a failed
-// sync may have left it in the page cache only (LOG-6).
+// the one before was synced), and the `synced` field of any good record (LOG-17). A bad record
+// below the proof was good once: that is damage, it is reported and kept (LOG-7). A bad record
+// above it belongs to a flush that was never acknowledged: the log is cut at the beginning of its
+// batch. What is kept above the proof is written again and synced before anyone sees it, because a
+// failed sync may have left it in the page cache only (LOG-6).
 #pragma once
 
 #include <string>

@@ -1,5 +1,5 @@
-// What the simulated disk forgets and tears: invariants DISK-1 to DISK-5 and DISK-7. Part of
-// disk_test.cc, which alone includes it.
+// What the simulated disk forgets and tears: invariants DISK-1, DISK-2, DISK-3, DISK-4, DISK-5 and
+// DISK-7. Part of disk_test.cc, which alone includes it.
 #pragma once
 
 #include <algorithm>
