@@ -4,8 +4,8 @@
 //     Redis                state by name, offers as above
 //     Blob storage         state by name
 //
-// A state that this version does not know reads as `leaving` (S9): a newer member wrote it, and
-// `leaving` members are given nothing.
+// A state that this version does not know reads as `leaving` (STORE-9): a newer member wrote it,
+// and `leaving` members are given nothing.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,6 @@
 // Requests to HTTP servers elsewhere, many at a time, over connections that stay open: for what
 // asks all the time, as a checkpoint store does. http/client.h is for one request now and then, and
-// why there are two is in docs/adr/0012.
+// why there are two is in docs/adr/0012-two-http-clients.md.
 //
 //     fetch() on any thread ──▶ http/0: libcurl, at most `connections_max` at once ──▶ done()
 //

@@ -5,8 +5,8 @@
 //     load: the good one of the two whose generation is higher
 //
 // Invariants
-//   T1  save() returns success when both files are durable: each of them alone has the text.
-//   T2  A crash leaves the old text or the new one. Without space nothing changes.
+//   IO-5  save() returns success when both files are durable: each of them alone has the text.
+//   IO-6  A crash leaves the old text or the new one. Without space nothing changes.
 // Errors: as io/file.h has them. After any other failure of save() than for want of space either
 // text may be loaded. Calls block. Threads: one at a time.
 #pragma once

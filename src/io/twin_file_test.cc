@@ -108,7 +108,8 @@ TEST_F(TwinFiles, of_a_newer_version_are_refused_beside_an_older_copy) {
     EXPECT_EQ(file.load(&decode).error().code, ErrorCode::unsupported);
 }
 
-TEST_F(TwinFiles, are_the_old_ones_or_the_new_ones_after_any_crash_T1_T2) {
+// IO-5, IO-6
+TEST_F(TwinFiles, are_the_old_ones_or_the_new_ones_after_any_crash) {
     Random random(test::test_seed());
     ASSERT_TRUE(file.save("1 old").ok());
     std::size_t images = 0;
@@ -131,7 +132,7 @@ TEST_F(TwinFiles, are_the_old_ones_or_the_new_ones_after_any_crash_T1_T2) {
     EXPECT_GT(images, 20u);
 }
 
-TEST_F(TwinFiles, do_not_change_without_space_T2) {
+TEST_F(TwinFiles, do_not_change_without_space) {
     ASSERT_TRUE(file.save("1 one").ok());
     disk.set_capacity_bytes(18);  // both are 5 bytes: one more fits, a second does not
 

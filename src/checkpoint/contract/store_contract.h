@@ -227,7 +227,8 @@ TEST_P(StoreContract, odd_members_and_ownerships_come_back_as_they_were) {
     EXPECT_EQ(a->ownerships()->at(0).owner, "") << "nobody's";
 }
 
-TEST_P(StoreContract, an_unknown_state_of_a_member_reads_as_leaving_S9) {
+// STORE-9
+TEST_P(StoreContract, an_unknown_state_of_a_member_reads_as_leaving) {
     const auto a = client();
     ASSERT_TRUE(a->write(a_member("m")));
     ASSERT_EQ(a->members()->at(0).state, MemberState::active);
