@@ -4,8 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/canary.h"
 #include "base/format_version.h"
-#include "commitlog/canary.h"
 #include "commitlog/scan.h"
 
 namespace evenkeel::commitlog {
@@ -264,7 +264,7 @@ Result<> Recovery::recover_active() {
     }
     EK_TRY_ASSIGN(const auto file, files_.open(path(log_name(active_)), io::OpenMode::write));
     EK_TRY(settle_active(*file));
-    if (mark_ && end_ < mark_->end && !canary_reuse_sequence) EK_TRY(start_segment_at_mark());
+    if (mark_ && end_ < mark_->end && !EK_CANARY(reuse_sequence)) EK_TRY(start_segment_at_mark());
     return {};
 }
 
@@ -338,7 +338,7 @@ Result<> Recovery::scan_active(io::File& file) {
             take(*record);
             continue;
         }
-        const bool torn = at_ >= proof_ || canary_truncate_at_bad_record;
+        const bool torn = at_ >= proof_ || EK_CANARY(truncate_at_bad_record);
         if (torn) break;
         EK_TRY_ASSIGN(record, scanner.find(at_ + 8, at_sequence_, numbers_end()));
         if (!record) break;
@@ -388,7 +388,7 @@ Result<Offset> Recovery::highest_proof(io::File& file) {
 
 // Cuts what is not whole, and makes durable what is kept beyond the proof.
 Result<> Recovery::settle_active(io::File& file) {
-    if (canary_truncate_at_bad_record && mark_) mark_->end = std::min(mark_->end, end_);
+    if (EK_CANARY(truncate_at_bad_record) && mark_) mark_->end = std::min(mark_->end, end_);
     if (end_ >= proof_) {
         if (file_end() > end_) {
             result_.bytes_cut = static_cast<std::uint64_t>(file_end().value - end_.value);

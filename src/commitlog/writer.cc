@@ -1,7 +1,7 @@
 #include "commitlog/writer.h"
 
+#include "base/canary.h"
 #include "base/clock.h"
-#include "commitlog/canary.h"
 
 namespace evenkeel::commitlog {
 
@@ -82,7 +82,7 @@ Result<> Writer::create_segment(const FlushPart& part) {
     auto result = active_->write(0, encode(part.header, seed_));
     if (result.ok()) result = write_pieces(part);
     if (result.ok()) result = sync_active();
-    if (result.ok() && durability_ == Durability::disk && !canary_skip_directory_sync) {
+    if (result.ok() && durability_ == Durability::disk && !EK_CANARY(skip_directory_sync)) {
         result = files_.sync_directory(directory_);
     }
     if (!result.ok()) {
@@ -104,10 +104,10 @@ Result<> Writer::write_pieces(const FlushPart& part) {
 }
 
 Result<> Writer::sync_active() {
-    if (durability_ == Durability::os || canary_ack_before_sync) return {};
+    if (durability_ == Durability::os || EK_CANARY(ack_before_sync)) return {};
     const Instant before = clock_.now();
     auto result = active_->sync();
-    if (!result.ok() && canary_retry_sync) result = active_->sync();
+    if (!result.ok() && EK_CANARY(retry_sync)) result = active_->sync();
     metrics_.syncs.add();
     const Duration time = clock_.now() - before;
     sync_time_ += time;

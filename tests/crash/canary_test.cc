@@ -1,5 +1,5 @@
-// Canaries: the same labs against a commit log with one known bug put in on purpose
-// (src/commitlog/canary.h). A lab that does not find it is blind, and this test fails.
+// Canaries (H0): the same labs against a commit log with one known bug put in on purpose
+// (CMakeLists.txt). A lab that does not find it is blind, and this test fails.
 #include <cstdio>
 
 #include <fmt/core.h>
@@ -62,23 +62,23 @@ void expect_caught(const std::string& found) {
     EXPECT_NE(found, "") << "the canary was not found";
 }
 
-#if EK_CANARY == 1
+#if defined(EK_CANARY_ack_before_sync)
 TEST(Canary, an_early_acknowledgement_is_caught) {
     expect_caught(crash_lab(false));
 }
-#elif EK_CANARY == 2
+#elif defined(EK_CANARY_truncate_at_bad_record)
 TEST(Canary, a_good_tail_that_is_cut_behind_a_bad_record_is_caught) {
     expect_caught(rot_lab());
 }
-#elif EK_CANARY == 3
+#elif defined(EK_CANARY_skip_directory_sync)
 TEST(Canary, a_new_segment_without_a_durable_name_is_caught) {
     expect_caught(crash_lab(false));
 }
-#elif EK_CANARY == 4
+#elif defined(EK_CANARY_retry_sync)
 TEST(Canary, a_failed_sync_that_is_tried_again_is_caught) {
     expect_caught(crash_lab(true));
 }
-#elif EK_CANARY == 5
+#elif defined(EK_CANARY_reuse_sequence)
 TEST(Canary, a_number_that_is_given_out_twice_is_caught) {
     expect_caught(rot_lab());
 }
