@@ -25,10 +25,7 @@ GroupHome::~GroupHome() = default;
 
 template <typename F>
 auto GroupHome::guarded(F function) {
-    return [alive = std::weak_ptr<bool>(alive_),
-            function = std::move(function)](auto&&... arguments) mutable {
-        if (!alive.expired()) function(std::forward<decltype(arguments)>(arguments)...);
-    };
+    return lifetime_.guard(std::move(function));
 }
 
 void GroupHome::find(Found found) {

@@ -22,6 +22,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -87,7 +88,7 @@ private:
     checkpoint::Store* home_ = nullptr;  // found
     std::string host_;                   // under which the entries are there
     std::uint32_t failures_ = 0;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

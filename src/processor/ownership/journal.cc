@@ -89,13 +89,12 @@ void Journal::add(OwnerMove move) {
 
 void Journal::write(PartitionId partition) {
     pages_[partition].is_busy = true;
-    store_.list_records(moves_key(partition),
-                        [this, partition, alive = std::weak_ptr<bool>(alive_)](
-                            const Result<std::vector<Record>>& listed) {
-                            if (alive.expired()) return;
-                            if (!listed.ok()) return failed(partition);
-                            write(partition, *listed);
-                        });
+    store_.list_records(
+        moves_key(partition),
+        lifetime_.guard([this, partition](const Result<std::vector<Record>>& listed) {
+            if (!listed.ok()) return failed(partition);
+            write(partition, *listed);
+        }));
 }
 
 void Journal::write(PartitionId partition, const std::vector<Record>& listed) {
@@ -105,13 +104,11 @@ void Journal::write(PartitionId partition, const std::vector<Record>& listed) {
         if (each.key == record.key) record = each;
     }
     record.value = encode_moves(merge_moves(decode_moves(partition, record.value), page.waiting));
-    store_.write_record(record,
-                        [this, partition, count = page.waiting.size(),
-                         alive = std::weak_ptr<bool>(alive_)](const Result<std::string>& result) {
-                            if (alive.expired()) return;
-                            if (!result.ok()) return failed(partition);
-                            written(partition, count);
-                        });
+    store_.write_record(record, lifetime_.guard([this, partition, count = page.waiting.size()](
+                                                    const Result<std::string>& result) {
+        if (!result.ok()) return failed(partition);
+        written(partition, count);
+    }));
 }
 
 void Journal::written(PartitionId partition, std::size_t count) {
@@ -129,9 +126,7 @@ void Journal::written(PartitionId partition, std::size_t count) {
 void Journal::failed(PartitionId partition) {
     Page& page = pages_[partition];
     if (++page.attempts < attempts_max) {
-        loop_.run_after(again_after, [this, partition, alive = std::weak_ptr<bool>(alive_)] {
-            if (!alive.expired()) write(partition);
-        });
+        loop_.run_after(again_after, lifetime_.guard([this, partition] { write(partition); }));
         return;
     }
     pages_.erase(partition);
@@ -140,11 +135,10 @@ void Journal::failed(PartitionId partition) {
 
 void Journal::flush(Duration wait, Task done) {
     flushed_ = std::move(done);
-    loop_.run_after(wait, [this, alive = std::weak_ptr<bool>(alive_)] {
-        if (alive.expired()) return;
+    loop_.run_after(wait, lifetime_.guard([this] {
         pages_.clear();
         look_for_end();
-    });
+    }));
     look_for_end();
 }
 

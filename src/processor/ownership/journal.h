@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "base/ids.h"
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
@@ -71,7 +72,7 @@ private:
     checkpoint::Store& store_;
     std::map<PartitionId, Page> pages_;
     Task flushed_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

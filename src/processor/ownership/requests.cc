@@ -57,24 +57,23 @@ RequestWatch::RequestWatch(io::Loop& loop, checkpoint::Store& store, std::string
       random_(random) {}
 
 void RequestWatch::stop() {
-    alive_.reset();
+    lifetime_.end();
     if (timer_) loop_.cancel(*timer_);
     timer_.reset();
 }
 
 void RequestWatch::look() {
-    store_.list_records(request_prefix, [this, alive = std::weak_ptr<bool>(alive_)](
-                                            const Result<std::vector<Record>>& listed) {
-        if (alive.expired()) return;
-        if (!listed.ok()) {
-            const Duration delay = std::min(restart_delay(++failures_, random_), period_);
-            look_after(delay);
-            return told_.failed(listed.error(), delay);
-        }
-        failures_ = 0;
-        look_after(Duration(random_.between(period_.count() * 9 / 10, period_.count())));
-        told_.seen(read_requests(*listed, incarnation_));
-    });
+    store_.list_records(
+        request_prefix, lifetime_.guard([this](const Result<std::vector<Record>>& listed) {
+            if (!listed.ok()) {
+                const Duration delay = std::min(restart_delay(++failures_, random_), period_);
+                look_after(delay);
+                return told_.failed(listed.error(), delay);
+            }
+            failures_ = 0;
+            look_after(Duration(random_.between(period_.count() * 9 / 10, period_.count())));
+            told_.seen(read_requests(*listed, incarnation_));
+        }));
 }
 
 void RequestWatch::look_now() {

@@ -15,6 +15,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "checkpoint/store.h"
@@ -81,7 +82,7 @@ private:
     Random random_;
     std::optional<io::TimerId> timer_;  // none while a look is under way
     std::uint32_t failures_ = 0;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

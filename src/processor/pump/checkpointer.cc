@@ -89,9 +89,7 @@ void Checkpointer::write() {
     EK_CHECK(latest_ >= stored_, "PUMP-9: a checkpoint rises");
     place_.store.write_checkpoint(
         checkpoint(),
-        [this, mark = latest_, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
-            if (!alive.expired()) written(mark, result);
-        });
+        lifetime_.guard([this, mark = latest_](const Result<>& result) { written(mark, result); }));
 }
 
 checkpoint::Checkpoint Checkpointer::checkpoint() const {
@@ -109,19 +107,19 @@ checkpoint::Checkpoint Checkpointer::checkpoint() const {
 void Checkpointer::written(const Mark& mark, const Result<>& result) {
     is_under_way_ = false;
     if (is_stopped_) return;
-    const std::weak_ptr<bool> alive(alive_);  // whom we answer may be our end
+    const Lifetime::Watch self = lifetime_.watch();  // an answer may destroy us
     if (result.ok()) {
         failures_ = 0;
         stored_ = std::max(stored_, mark);
         is_hub_new_ = false;
         answer({}, false);
-        if (alive.expired()) return;
+        if (self.over()) return;
         if (is_wanted_ || !waiters_.empty()) write_soon();
         return;
     }
     if (result.error().code == ErrorCode::fenced) {
         stop();
-        if (!alive.expired()) told_.fenced();
+        if (!self.over()) told_.fenced();
         return;
     }
     if (result.error().code == ErrorCode::conflict) {
@@ -153,10 +151,10 @@ void Checkpointer::answer(const Result<>& result, bool is_all) {
             ++waiter;
         }
     }
-    const std::weak_ptr<bool> alive(alive_);
+    const Lifetime::Watch self = lifetime_.watch();
     for (Waiter& waiter : answered) {
         waiter.done(result);
-        if (alive.expired()) return;
+        if (self.over()) return;
     }
 }
 

@@ -17,6 +17,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -109,7 +110,7 @@ private:
     std::uint32_t failures_ = 0;  // in a row
     std::optional<io::TimerId> policy_timer_, retry_timer_;
     std::vector<Waiter> waiters_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

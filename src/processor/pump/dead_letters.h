@@ -3,6 +3,7 @@
 
 #include <functional>
 
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "checkpoint/store.h"
@@ -54,7 +55,7 @@ private:
     source::Outlet& outlet_;
     StoredDeadLetters stored_;
     const std::string event_hub_, group_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor
