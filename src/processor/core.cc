@@ -55,10 +55,8 @@ Core::~Core() {
 
 void Core::start(Callback<void(Result<>)> started) {
     place_.loop.check_here();
-    place_.source.properties(
-        [this, alive = std::weak_ptr<bool>(alive_),
-         started = std::move(started)](Result<source::HubProperties> hub) mutable {
-            if (alive.expired()) return;
+    place_.source.properties(lifetime_.guard(
+        [this, started = std::move(started)](Result<source::HubProperties> hub) mutable {
             if (!hub.ok()) return started(hub.error());
             partitions_ = hub->partitions;
             identity_ = hub->identity;
@@ -67,21 +65,20 @@ void Core::start(Callback<void(Result<>)> started) {
                 if (!joined.ok()) return started(std::move(joined));
                 take_part(std::move(started));
             });
-        });
+        }));
 }
 
 void Core::take_part(Callback<void(Result<>)> started) {
     is_started_ = true;
-    coordinator_->start(partitions_, [this, alive = std::weak_ptr<bool>(alive_),
-                                      started = std::move(started)](Result<> joined) mutable {
-        if (alive.expired()) return;
-        if (joined.ok()) {
-            look_again();
-            watch_reach();
-            requests_.start();
-        }
-        started(std::move(joined));
-    });
+    coordinator_->start(
+        partitions_, lifetime_.guard([this, started = std::move(started)](Result<> joined) mutable {
+            if (joined.ok()) {
+                look_again();
+                watch_reach();
+                requests_.start();
+            }
+            started(std::move(joined));
+        }));
 }
 
 // The event hub may have grown.
@@ -89,19 +86,18 @@ void Core::look_again() {
     if (is_stopping_) return;
     timer_ = place_.loop.run_after(refresh, [this] {
         timer_.reset();
-        place_.source.properties(
-            [this, alive = std::weak_ptr<bool>(alive_)](Result<source::HubProperties> hub) {
-                if (alive.expired() || is_stopping_) return;
-                if (!hub.ok()) {
-                    const auto in = std::chrono::duration_cast<std::chrono::milliseconds>(refresh);
-                    on_failure({ErrorScope::source, std::nullopt, "look at the hub", hub.error(),
-                                true, in});
-                } else if (on_hub(*hub) && hub->partitions > partitions_) {
-                    partitions_ = hub->partitions;
-                    coordinator_->set_partitions(partitions_);
-                }
-                look_again();
-            });
+        place_.source.properties(lifetime_.guard([this](const Result<source::HubProperties>& hub) {
+            if (is_stopping_) return;
+            if (!hub.ok()) {
+                const auto in = std::chrono::duration_cast<std::chrono::milliseconds>(refresh);
+                on_failure(
+                    {ErrorScope::source, std::nullopt, "look at the hub", hub.error(), true, in});
+            } else if (on_hub(*hub) && hub->partitions > partitions_) {
+                partitions_ = hub->partitions;
+                coordinator_->set_partitions(partitions_);
+            }
+            look_again();
+        }));
     });
 }
 
@@ -128,12 +124,11 @@ void Core::look_at_reach() {
     }
     reach_.set_pumps(in_vain_since);
     if (reach_.is_question_due(now)) {
-        place_.source.properties(
-            [this, alive = std::weak_ptr<bool>(alive_)](const Result<source::HubProperties>& hub) {
-                if (alive.expired() || !hub.ok()) return;
-                on_heard();
-                look_at_reach();
-            });
+        place_.source.properties(lifetime_.guard([this](const Result<source::HubProperties>& hub) {
+            if (!hub.ok()) return;
+            on_heard();
+            look_at_reach();
+        }));
     }
     const std::optional<Instant> unread = reach_.unread_since(now);
     if (unread.has_value() != is_unread_) {
@@ -256,10 +251,10 @@ void Core::on_stop_wanted(PartitionId partition, const Error& error) {
 
 // Not from within the pump: it is to be closed.
 void Core::stop_because(const Error& why) {
-    place_.loop.post([this, why, alive = std::weak_ptr<bool>(alive_)] {
-        if (alive.expired() || is_stopping_) return;
+    place_.loop.post(lifetime_.guard([this, why] {
+        if (is_stopping_) return;
         stop([this, why](const StopReport&) { end(why); });
-    });
+    }));
 }
 
 bool Core::on_hub(const source::HubProperties& hub) {
@@ -290,15 +285,11 @@ void Core::stop(Callback<void(const StopReport&)> stopped) {
     timer_.reset();
     requests_.stop();
     if (!is_started_) return left();
-    coordinator_->leave([this, alive = std::weak_ptr<bool>(alive_)] {
-        if (!alive.expired()) left();
-    });
+    coordinator_->leave(lifetime_.guard([this] { left(); }));
 }
 
 void Core::left() {
-    journal_.flush(last_words, [this, alive = std::weak_ptr<bool>(alive_)] {
-        if (!alive.expired()) finish();
-    });
+    journal_.flush(last_words, lifetime_.guard([this] { finish(); }));
 }
 
 void Core::finish() {

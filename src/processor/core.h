@@ -15,6 +15,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "checkpoint/store.h"
 #include "checkpoint/timed_store.h"
@@ -101,19 +102,11 @@ private:
     void write_seeds(const std::vector<checkpoint::Checkpoint>& stored, std::uint32_t attempts,
                      const std::function<void()>& done);
     void seed_again(std::uint32_t attempts, const std::function<void()>& done);
-    // Wraps an answer: it does not reach a core that is gone.
-    template <typename Function>
-    auto while_alive(Function function) {
-        return [alive = std::weak_ptr<bool>(alive_),
-                function = std::move(function)](auto&&... arguments) mutable {
-            if (!alive.expired()) function(std::forward<decltype(arguments)>(arguments)...);
-        };
-    }
 
     void stop_because(const Error& why);
     void on_undrained(PartitionId partition, bool is_running) override;
     void on_heard() override { reach_.heard(place_.loop.clock().now()); }
-    std::weak_ptr<bool> alive() const override { return alive_; }
+    Lifetime::Watch lifetime() const override { return lifetime_.watch(); }
     void retire(PartitionId partition, std::uint64_t pump_number);
     bool is_held(PartitionId partition) const;
     void hold_pumps();
@@ -161,7 +154,7 @@ private:
     bool is_confirming_ = false;
     std::optional<io::TimerId> settle_timer_;
     std::map<PartitionId, checkpoint::Checkpoint> progress_;  // of pumps that are gone
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

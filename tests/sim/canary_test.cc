@@ -1,6 +1,6 @@
-// Canaries: random schedules against a coordinator with one known bug (src/processor/canary.h). A
+// Canaries: random schedules against a coordinator with one known bug (CMakeLists.txt). A
 // simulation that does not find it is blind, and this test fails.
-#include "processor/canary.h"
+#include "base/canary.h"
 
 #include <cstdio>
 
@@ -20,7 +20,7 @@ constexpr int schedules_max = 20'000;
 // What the random schedules cannot see, because it is neither unsafe nor out of balance in the end.
 bool is_caught_otherwise() {
     using namespace std::chrono_literals;
-    if (processor::canary_late_answer_revives) {
+    if (EK_CANARY(late_answer_revives)) {
         // Only together with an outage that begins in the same moment would it be seen outside.
         constexpr Instant start{1'000'000'000'000};
         processor::Lease lease(5s);
@@ -30,7 +30,7 @@ bool is_caught_otherwise() {
         return lease.is_valid(start + 8s);
     }
     for (std::uint64_t seed = 1; seed <= 7; ++seed) {
-        if (processor::canary_blind_judgement &&
+        if (EK_CANARY(blind_judgement) &&
             measure(scenario("outage-20s-exclusive"), {}, seed).moves > 0) {
             return true;
         }
@@ -44,11 +44,11 @@ TEST(BalanceCanary, is_caught) {
     for (int i = 0; i < schedules_max; ++i) {
         const ScheduleResult result = run_random_schedule(random.next());
         if (result.violations.empty()) continue;
-        std::printf("canary %d caught by schedule %d:\n%.300s\n", EK_PROCESSOR_CANARY, i + 1,
+        std::printf("canary %s caught by schedule %d:\n%.300s\n", EK_CANARY_NAME, i + 1,
                     result.violations.c_str());
         return;
     }
-    ADD_FAILURE() << "canary " << EK_PROCESSOR_CANARY << " lives after " << schedules_max
+    ADD_FAILURE() << "canary " << EK_CANARY_NAME << " lives after " << schedules_max
                   << " schedules";
 }
 

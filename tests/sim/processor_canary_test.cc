@@ -1,11 +1,11 @@
-// Canaries: random schedules of whole processors with one known bug (src/processor/canary.h). A
+// Canaries: random schedules of whole processors with one known bug (CMakeLists.txt). A
 // simulation that does not find it is blind, and this test fails.
 #include <cstdio>
 
 #include <gtest/gtest.h>
 
+#include "base/canary.h"
 #include "base/random.h"
-#include "processor/canary.h"
 #include "sim/processor_schedule.h"
 #include "support/seed.h"
 
@@ -14,8 +14,8 @@ namespace {
 
 constexpr int schedules_max = 20'000;
 
-constexpr Trouble trouble = processor::canary_expiry_by_age ? Trouble::store_clock
-                            : processor::canary_keeps_unread || processor::canary_gives_to_unable
+constexpr Trouble trouble = EK_CANARY(expiry_by_age) ? Trouble::store_clock
+                            : EK_CANARY(keeps_unread) || EK_CANARY(gives_to_unable)
                                 ? Trouble::hub_path
                                 : Trouble::usual;
 
@@ -24,11 +24,11 @@ TEST(ProcessorCanary, is_caught) {
     for (int i = 0; i < schedules_max; ++i) {
         const auto result = run_processor_schedule(random.next(), trouble);
         if (result.violations.empty()) continue;
-        std::printf("canary %d caught by schedule %d:\n%.300s\n", EK_PROCESSOR_CANARY, i + 1,
+        std::printf("canary %s caught by schedule %d:\n%.300s\n", EK_CANARY_NAME, i + 1,
                     result.violations.c_str());
         return;
     }
-    ADD_FAILURE() << "canary " << EK_PROCESSOR_CANARY << " lives after " << schedules_max
+    ADD_FAILURE() << "canary " << EK_CANARY_NAME << " lives after " << schedules_max
                   << " schedules";
 }
 

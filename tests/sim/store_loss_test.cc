@@ -5,7 +5,6 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
-#include "processor/canary.h"
 #include "sim/store_loss_schedule.h"
 #include "support/seed.h"
 
@@ -18,7 +17,7 @@ std::uint64_t first_seed() {
     return by_chance ? test::test_seed() : 1;
 }
 
-#if EK_PROCESSOR_CANARY
+#ifdef EK_CANARY_NAME
 TEST(StoreLossCanary, is_caught) {
     Random random(first_seed());
     for (int i = 0; i < 1000; ++i) {

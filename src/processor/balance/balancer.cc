@@ -6,9 +6,9 @@
 
 #include <fmt/core.h>
 
+#include "base/canary.h"
 #include "base/check.h"
 #include "processor/balance/load_balancer.h"
-#include "processor/canary.h"
 
 namespace evenkeel::processor {
 
@@ -26,7 +26,7 @@ bool is_up(const ViewMember& member) {
 }
 
 bool can_read(const ViewMember& member) {
-    return !member.gives_all && (!member.is_unable || canary_gives_to_unable);
+    return !member.gives_all && (!member.is_unable || EK_CANARY(gives_to_unable));
 }
 
 // Fills a plan step by step; `left` is what each member of ours still needs.

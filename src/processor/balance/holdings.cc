@@ -4,8 +4,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/canary.h"
 #include "base/check.h"
-#include "processor/canary.h"
 
 namespace evenkeel::processor {
 
@@ -54,7 +54,7 @@ void Holdings::forget(PartitionId partition) {
 }
 
 void Holdings::let_go(PartitionId partition) {
-    EK_CHECK(is_closed(partition) || canary_release_without_flush,
+    EK_CHECK(is_closed(partition) || EK_CANARY(release_without_flush),
              "a partition was given away that is being read");
     held_.erase(partition);
 }
@@ -74,7 +74,7 @@ void Holdings::keep(PartitionId partition) {
     Holding* holding = find(partition);
     if (holding == nullptr) return;
     holding->is_handing_over = false;
-    if (canary_unknown_transfer_reopens) {
+    if (EK_CANARY(unknown_transfer_reopens)) {
         holding->entry.epoch.value += 1;
         return open_if_due(partition);
     }
@@ -108,7 +108,9 @@ bool Holdings::all_closed() const {
 
 void Holdings::open_if_due(PartitionId partition) {
     Holding* holding = find(partition);
-    if (holding == nullptr || !holding->is_verified || holding->is_handing_over || !alive_) return;
+    if (holding == nullptr || !holding->is_verified || holding->is_handing_over ||
+        lifetime_.watch().over())
+        return;
     Pump& pump = pumps_[partition];
     if (pump.state != State::closed) return;
     EK_CHECK(holding->entry.epoch > pump.epoch, "opened again under the same epoch (OWN-7)");
@@ -120,18 +122,17 @@ void Holdings::open_if_due(PartitionId partition) {
 
 void Holdings::close(PartitionId partition, CloseReason reason) {
     Pump& pump = pumps_[partition];
-    if (pump.state == State::closed || !alive_) return;
-    // A close in peace is hastened by one as lost, and nothing else changes it.
+    if (pump.state == State::closed || lifetime_.watch().over()) return;
+    // A graceful close is hastened by one as lost, and nothing else changes it.
     if (pump.state == State::closing &&
         (pump.reason == CloseReason::lost || reason != CloseReason::lost)) {
         return;
     }
     pump.state = State::closing;
     pump.reason = reason;
-    host_.close(partition, reason,
-                [this, partition, turn = pump.turn, alive = std::weak_ptr<char>(alive_)] {
-                    if (!alive.expired()) on_closed(partition, turn);
-                });
+    host_.close(partition, reason, lifetime_.guard([this, partition, turn = pump.turn] {
+        on_closed(partition, turn);
+    }));
 }
 
 void Holdings::on_closed(PartitionId partition, std::uint64_t turn) {

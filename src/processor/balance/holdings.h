@@ -6,18 +6,18 @@
 //                                                   └── drain() ──▶ closed, ready to be given away
 //
 // Invariants
-//   OWN-7  A pump is opened only for what is held and verified, and with a higher epoch each time.
-//   OWN-8  may_act() is true only while that pump is open or drains in peace.
-//   OWN-9  Nothing is opened before the close() before it has answered.
+//   H1  A pump is opened only for what is held and verified, and with a higher epoch each time.
+//   H2  may_act() is true only while that pump is open or drains gracefully.
+//   H3  Nothing is opened before the close() before it has answered.
 // Threads: pinned to the coordinator's loop.
 #pragma once
 
 #include <cstdint>
 #include <map>
-#include <memory>
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "checkpoint/store.h"
 #include "processor/host.h"
@@ -50,9 +50,9 @@ public:
     void unverify_all();
     // Not ours any more: closes as lost.
     void forget(PartitionId partition);
-    // Given away in peace, after drain(); nothing is left to close.
+    // Handed over, after drain(); nothing is left to close.
     void let_go(PartitionId partition);
-    // Closes in peace, then `done`; at once if nothing is open.
+    // Closes gracefully, then `done`; at once if nothing is open.
     void drain(PartitionId partition, CloseReason reason, Task done);
     // The hand-over came to nothing: needs a write before it is read again.
     void keep(PartitionId partition);
@@ -63,7 +63,7 @@ public:
     // All pumps have answered their close().
     bool all_closed() const;
     // No more calls of the host, and no answers from it.
-    void abandon() { alive_.reset(); }
+    void abandon() { lifetime_.end(); }
 
 private:
     enum class State : std::uint8_t { closed, open, closing };
@@ -82,7 +82,7 @@ private:
     PartitionHost& host_;
     std::map<PartitionId, Holding> held_;
     std::map<PartitionId, Pump> pumps_;
-    std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

@@ -4,7 +4,7 @@
 #include <functional>
 #include <utility>
 
-#include "processor/canary.h"
+#include "base/canary.h"
 
 namespace evenkeel::processor {
 
@@ -29,7 +29,7 @@ bool same_content(const Member& a, const Member& b) {
 
 }  // namespace
 
-Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTime wall) {
+Members::Change Members::observe(std::vector<Member> listed, Instant now) {
     Change change;
     note_answer(now);
     const Duration gap = std::exchange(longest_silence_, Duration(0));
@@ -55,8 +55,8 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         } else {
             const Seen& old = known->second;
             if (old.member.version == seen.member.version &&
-                (!was_blind || canary_blind_judgement)) {
-                const bool is_spared = was_away && !old.is_spared && !canary_blind_judgement;
+                (!was_blind || EK_CANARY(blind_judgement))) {
+                const bool is_spared = was_away && !old.is_spared && !EK_CANARY(blind_judgement);
                 seen.version_since =
                     is_spared ? std::max(old.version_since, spared) : old.version_since;
                 seen.is_spared = old.is_spared || was_away;
@@ -87,7 +87,7 @@ Members::Change Members::observe(std::vector<Member> listed, Instant now, WallTi
         const auto old = before.find(id);
         const bool is_same =
             old != before.end() && old->second.member.version == seen.member.version;
-        seen.is_dead = (was_dead && is_same) || judge(seen, now, wall);
+        seen.is_dead = (was_dead && is_same) || judge(seen, now);
         seen.is_silent = !seen.has_written && is_old(seen.member);
         const bool is_new = !before.contains(id);
         if (seen.is_dead && !was_dead && !is_new) change.died = true;
@@ -107,12 +107,8 @@ Instant Members::first_there(const Member& member, Instant now) const {
     return std::clamp(now - (member.age - age_error), last_listed_, now);
 }
 
-bool Members::judge(const Seen& seen, Instant now, WallTime wall) const {
-    if (canary_wall_clock_expiry) {
-        const auto silent = wall - WallTime{seen.member.since_ms};
-        return silent >= std::chrono::duration_cast<std::chrono::milliseconds>(timing_.dead);
-    }
-    if (canary_expiry_by_age && is_old(seen.member)) return true;
+bool Members::judge(const Seen& seen, Instant now) const {
+    if (EK_CANARY(expiry_by_age) && is_old(seen.member)) return true;
     return now - seen.version_since >= death_after();
 }
 

@@ -47,8 +47,8 @@ public:
 
     Members(std::string self, const Timing& timing) : self_(std::move(self)), timing_(timing) {}
 
-    // A listing that was answered now. `wall` is ours; only a canary looks at it.
-    Change observe(std::vector<checkpoint::Member> listed, Instant now, WallTime wall);
+    // A listing that was answered now.
+    Change observe(std::vector<checkpoint::Member> listed, Instant now);
     // The store did not list them.
     void note_failure() { has_failed_ = true; }
     // The store answered a write of ours, which took that long.
@@ -73,7 +73,7 @@ private:
     void note_answer(Instant now);
     Duration latency() const;
     Instant first_there(const checkpoint::Member& member, Instant now) const;
-    bool judge(const Seen& seen, Instant now, WallTime wall) const;
+    bool judge(const Seen& seen, Instant now) const;
     bool is_old(const checkpoint::Member& member) const;
 
     const std::string self_;

@@ -27,7 +27,7 @@ Member an_exact(const std::string& id, const std::string& version, Duration age)
 class MembersTest : public testing::Test {
 protected:
     Members::Change observe(Duration at, std::vector<Member> listed) {
-        return members_.observe(std::move(listed), start + at, WallTime{});
+        return members_.observe(std::move(listed), start + at);
     }
 
     static Timing timing() {

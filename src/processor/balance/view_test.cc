@@ -15,7 +15,7 @@ class ViewTest : public testing::Test {
 protected:
     View make(std::vector<Member> members, std::vector<Ownership> entries) {
         ownerships_.resize(4);
-        members_.observe(std::move(members), start, WallTime{});
+        members_.observe(std::move(members), start);
         ownerships_.adopt(entries, start, start);
         const auto expiry = [](const std::string&) { return Duration(120s); };
         return make_view({.id = "me", .offers = offers_}, members_, ownerships_, expiry, start);

@@ -1,10 +1,16 @@
 // One processor's part in sharing the partitions of a consumer group: it shows the others that it
-// lives, watches them, claims what is free and its due, gives away what is too much, and fences
-// itself when the store no longer hears it. They meet only in the checkpoint store.
+// lives, watches them, claims its share, hands surplus partitions over, and fences itself when its
+// heartbeats no longer reach the store. Members meet only in the checkpoint store.
 //
-//     Heartbeat ──writes──▶ member/me      ◀── others see that we live; the lease hangs on it
-//     rounds    ──list────▶ member/, ownership/ ──▶ plan() ──▶ claims, renewals, offers
-//     Holdings  ──open, close──▶ PartitionHost (the pumps), which ask may_act()
+//     Admission  ──lists──▶ member/          is another instance with our id alive?
+//     Heartbeat  ──writes─▶ member/me        others see that we live; the lease depends on it
+//     Rounds     ──list───▶ member/, ownership/ ──▶ plan() ──▶ claims, renewals, hand-overs
+//     Holdings   ──open, close──▶ PartitionHost (the pumps), which ask may_act()
+//     StallWatch: was the process stopped while its lease was over?
+//
+//     created ──start()──▶ joining ──▶ running ──leave()──▶ leaving ──▶ ended
+//
+// The coordinator itself begins and ends these parts and answers what the pumps ask.
 //
 // Invariants
 //   OWN-1  A partition changes hands only by a conditional write on its entry, and each one raises
@@ -23,12 +29,10 @@
 //          keep what they have.
 //
 // Threads: pinned to the loop. The loop, the store and the host outlive it. Destroying it stops all
-// it does at once, as a crash would; leave() is the polite way.
+// it does at once, as a crash would; leave() is the graceful way.
 #pragma once
 
 #include <cstdint>
-#include <functional>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -39,53 +43,28 @@
 #include "base/task.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
+#include "processor/balance/holdings.h"
 #include "processor/host.h"
-#include "processor/ownership/journal.h"
-#include "processor/ownership/timing.h"
-#include <evenkeel/processor.h>
+#include "processor/ownership/admission.h"
+#include "processor/ownership/coordinator_options.h"
+#include "processor/ownership/heartbeat.h"
+#include "processor/ownership/rounds.h"
+#include "processor/ownership/stall_watch.h"
+#include "processor/ownership/step_guard.h"
 
 namespace evenkeel::processor {
-
-using evenkeel::Strategy;  // balanced: gradually, within Timing::ramp
-
-struct CoordinatorOptions {
-    std::string id;           // stable over restarts; two at once are refused
-    std::string incarnation;  // new at every start
-    std::string note = {};    // "host:pid", for people
-    Timing timing = standard_timing();
-    Strategy strategy = Strategy::balanced;
-    // The source keeps readers apart by epoch (source::Source::is_exclusive). Then reading goes on
-    // while the store is away: whoever takes over cuts us at the broker.
-    bool exclusive_source = false;
-    // Events a second of a partition that we read, smoothed. If set, loads are published and
-    // partitions are shared by load instead of by count.
-    std::function<double(PartitionId)> load = {};
-    std::function<void(const Failure&)> on_failure = {};
-    // Processors of other SDKs may come at any time, and whoever claims a partition must be able to
-    // read it: at owner level 0 it cuts us. With a higher one its reader would be refused, and by
-    // some SDKs not be tried again for a minute. Such a store shows everything in one listing. Not
-    // together with exclusive_source.
-    bool may_be_mixed = false;
-    // A listing is asked for in this task: what is asked for in it as well comes with it.
-    std::function<void()> on_look = {};
-    // Our entry is not there as we wrote it: the store may have lost more than that.
-    std::function<void()> on_doubt = {};
-    // A partition changed hands by a write of ours: claimed, given, released.
-    std::function<void(OwnerMove)> on_move = {};
-    // Our id was taken by another incarnation: everything was closed as lost, and this coordinator
-    // does nothing any more.
-    std::function<void(Error)> on_ended = {};
-};
 
 struct HoldingStatus {
     PartitionId partition;
     Epoch epoch;
-    std::string state;  // "reading", "opening", "closing", "offered", "unverified"
+    // "reading": its pump is open; "offered": the same, and a hand-over has begun; "closing": its
+    // pump is being closed; "unverified": it is ours, but read only after our next write.
+    std::string state;
 };
 
 struct CoordinatorStatus {
     std::vector<HoldingStatus> holdings;
-    std::uint32_t members = 0;  // that live, with us
+    std::uint32_t members = 0;  // that live, this one included
     std::uint32_t unowned = 0;
     bool is_balanced = false;  // as far as we see: all owned, nothing planned
     bool is_leased = false;
@@ -114,26 +93,56 @@ public:
     LeaseTerm term(PartitionId partition) const override;
     void on_fenced(PartitionId partition) override;
 
-    // We have not heard from the hub, or got no reader, since then; none: we read. Told when at
-    // least half of Timing::unread_max has passed, and again when that is over. The others give us
-    // nothing then; and after all of it we hand over what we have, if a member is there that can
-    // read.
+    // Since when this member has not heard from the hub, or got no reader; none: it reads. Called
+    // when at least half of Timing::unread_max has passed, and again when that is over. The others
+    // give it nothing then; after all of unread_max it hands over what it has, if there is a member
+    // that can read.
     void set_unread(std::optional<Instant> since);
 
-    // Waits a moment for others that come or leave just now (Timing::settle), hands everything
+    // Waits a moment for others that join or leave just now (Timing::settle), hands everything
     // over, or releases it at once if nobody else is there, and removes our entry; at most
-    // Timing::leave_max, then gives the rest up. Once. After `done` it does nothing any more.
+    // Timing::leave_max, then gives the rest up as lost. Once. After `done` it does nothing.
     void leave(Task done);
     // Gives everything up at once, as lost, and does nothing any more.
     void abandon();
 
     CoordinatorStatus status() const;
-    // Inputs, decision and reasons of the last plan, for people.
+    // Inputs, decision and reasons of the last plan, for operators.
     std::string explain() const;
 
 private:
-    class Core;
-    std::unique_ptr<Core> core_;
+    enum class State : std::uint8_t { created, joining, running, leaving, ended };
+
+    bool is_active() const { return state_ == State::running || state_ == State::leaving; }
+    Result<> check_options(std::uint32_t partitions) const;
+    void on_admitted(Result<Admission::Entrance> entrance);
+    void on_entered(Result<> written);
+    void on_lapsed();
+    void on_taken(Error error);
+    void on_emptied();
+    void forget_all();
+    void stop();
+    // A lease that came back covers only what was written under it: before that, a member that took
+    // us for dead may have taken the partition, or be about to.
+    bool is_covered(const Holding& holding, Instant now) const;
+    std::string state_of(PartitionId partition) const;
+    void check_state() const;
+
+    io::Loop& loop_;
+    checkpoint::Store& store_;
+    const CoordinatorOptions options_;
+    Random random_;
+    Holdings holdings_;
+    Heartbeat heartbeat_;
+    StepGuard steps_;
+    Admission admission_;
+    StallWatch stalls_;
+    Rounds rounds_;
+
+    State state_ = State::created;
+    Callback<void(Result<>)> started_;  // while joining
+    Instant accept_from_;               // of the admission
+    Task left_;                         // while leaving
 };
 
 }  // namespace evenkeel::processor

@@ -6,7 +6,8 @@
 #include <utility>
 #include <vector>
 
-#include "processor/canary.h"
+#include "base/canary.h"
+#include "base/check.h"
 
 namespace evenkeel::processor {
 
@@ -46,14 +47,13 @@ Instant HandOvers::next_deadline() const {
 void HandOvers::drain(PartitionId partition) {
     if (with_.holdings.find(partition) == nullptr) return end(partition, Outcome::lost);
     running_.at(partition).step = Step::draining;
-    if (canary_release_without_flush) {
+    check_state(partition);
+    if (EK_CANARY(release_without_flush)) {
         with_.holdings.drain(partition, running_.at(partition).reason, [] {});
         return on_drained(partition);
     }
     with_.holdings.drain(partition, running_.at(partition).reason,
-                         [this, partition, alive = std::weak_ptr<char>(alive_)] {
-                             if (!alive.expired()) on_drained(partition);
-                         });
+                         lifetime_.guard([this, partition] { on_drained(partition); }));
 }
 
 void HandOvers::on_drained(PartitionId partition) {
@@ -65,7 +65,7 @@ void HandOvers::on_drained(PartitionId partition) {
         return end(partition, Outcome::kept);
     }
     // The lease ended meanwhile, and perhaps with it the last checkpoint. Whoever stays reads on,
-    // and gives it in peace later.
+    // and hands it over later.
     if (running->second.reason == CloseReason::hand_over &&
         !with_.holdings.find(partition)->is_verified) {
         with_.holdings.keep(partition);
@@ -86,25 +86,15 @@ void HandOvers::write(PartitionId partition) {
     entry.owner = running.to;
     entry.epoch.value += 1;
     entry.since_ms = with_.loop.clock().wall().milliseconds;
-    with_.ownerships.begin_write(partition);
-    ++requests_;
-    with_.store.write_ownerships({entry}, [this, entry, alive = std::weak_ptr<char>(alive_)](
-                                              Result<std::vector<Result<std::string>>> results) {
-        if (alive.expired()) return;
-        const bool is_answered = results.ok() && results->size() == 1;
-        on_written(entry, is_answered ? results->front()
-                                      : Result<std::string>(Error{ErrorCode::unavailable, ""}));
-    });
+    check_state(partition);
+    with_.writer.write({entry},
+                       lifetime_.guard([this, partition](const WrittenOwnerships& written) {
+                           on_written(partition, written.ok() ? written->front() : written.error());
+                       }));
 }
 
-void HandOvers::on_written(const checkpoint::Ownership& entry, const Result<std::string>& result) {
-    const Instant now = with_.loop.clock().now();
-    const PartitionId partition = entry.partition;
-    with_.ownerships.end_write(partition, now);
+void HandOvers::on_written(PartitionId partition, const Result<checkpoint::Ownership>& result) {
     if (result) {
-        checkpoint::Ownership given = entry;
-        given.version = *result;
-        with_.ownerships.set(given, now);
         if (with_.holdings.find(partition) != nullptr) with_.holdings.let_go(partition);
         return end(partition, Outcome::given);
     }
@@ -121,6 +111,14 @@ void HandOvers::end(PartitionId partition, Outcome outcome) {
     running_.erase(partition);
     offers_.erase(partition);
     ended_(partition, outcome);
+}
+
+void HandOvers::check_state(PartitionId partition) const {
+    const Running& running = running_.at(partition);
+    EK_CHECK(running_.size() <= count_max, "too many hand-overs at a time");
+    EK_CHECK(offers_.contains(partition) == !running.to.empty(), "an offer without a receiver");
+    EK_CHECK(running.step != Step::writing || !with_.ownerships.is_writing(partition),
+             "a transfer overtakes another write");
 }
 
 }  // namespace evenkeel::processor

@@ -1,25 +1,26 @@
-// Partitions on their way to other members, in peace:
+// Partitions on their way to other members, gracefully:
 //
 //     offered ──receiver looks often, or waited enough──▶ draining ──closed, progress stored──▶
 //        writing the new owner ──▶ gone   (or kept: the receiver left, the answer was lost)
 //
 // Reading goes on until the receiver waits for it. A transfer always names its receiver; only the
 // last member writes an empty owner.
-// Threads: pinned to the coordinator's loop.
+// Ownership: all collaborators outlive it. Threads: pinned to the coordinator's loop.
 #pragma once
 
 #include <cstdint>
 #include <functional>
 #include <map>
-#include <memory>
 #include <string>
 
 #include "base/clock.h"
 #include "base/ids.h"
+#include "base/lifetime.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
 #include "processor/balance/holdings.h"
 #include "processor/balance/members.h"
+#include "processor/ownership/ownership_writer.h"
 #include "processor/ownership/ownerships.h"
 
 namespace evenkeel::processor {
@@ -31,9 +32,9 @@ public:
 
     struct Collaborators {
         io::Loop& loop;
-        checkpoint::Store& store;
+        OwnershipWriter& writer;
         Holdings& holdings;
-        Ownerships& ownerships;
+        const Ownerships& ownerships;
         const Members& members;
     };
     enum class Outcome : std::uint8_t { given, kept, lost, unknown };
@@ -55,8 +56,8 @@ public:
     bool empty() const { return running_.empty(); }
     // What to tell the others; without those that are released.
     const std::map<PartitionId, std::string>& offers() const { return offers_; }
-    std::uint64_t requests() const { return requests_; }
-    void abandon() { alive_.reset(); }
+    // Drops all of them; `ended` is not called.
+    void abandon() { lifetime_.end(); }
 
 private:
     enum class Step : std::uint8_t { offered, draining, writing };
@@ -70,15 +71,15 @@ private:
     void drain(PartitionId partition);
     void on_drained(PartitionId partition);
     void write(PartitionId partition);
-    void on_written(const checkpoint::Ownership& entry, const Result<std::string>& result);
+    void on_written(PartitionId partition, const Result<checkpoint::Ownership>& result);
     void end(PartitionId partition, Outcome outcome);
+    void check_state(PartitionId partition) const;
 
     const Collaborators with_;
     const Ended ended_;
     std::map<PartitionId, Running> running_;
     std::map<PartitionId, std::string> offers_;
-    std::uint64_t requests_ = 0;
-    std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

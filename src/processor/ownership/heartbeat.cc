@@ -6,7 +6,7 @@
 
 #include <fmt/core.h>
 
-#include "processor/canary.h"
+#include "base/canary.h"
 
 namespace evenkeel::processor {
 
@@ -30,12 +30,11 @@ Heartbeat::~Heartbeat() {
 // Wraps an answer: not after our end, and never under a lease that is over.
 template <typename F>
 auto Heartbeat::guarded(F function) {
-    return [this, alive = std::weak_ptr<char>(alive_),
-            function = std::move(function)](auto&&... arguments) mutable {
-        if (alive.expired() || (is_stopped_ && !removed_)) return;
+    return lifetime_.guard([this, function = std::move(function)](auto&&... arguments) mutable {
+        if (is_stopped_ && !removed_) return;
         check();
         function(std::forward<decltype(arguments)>(arguments)...);
-    };
+    });
 }
 
 void Heartbeat::start(Member entry, Callback<void(Result<>)> written) {
@@ -61,7 +60,7 @@ void Heartbeat::write() {
     if (is_stopped_) return;
     loop_.cancel(beat_timer_);
     backs_off_ = false;
-    if (canary_wall_clock_expiry) entry_.since_ms = loop_.clock().wall().milliseconds;
+    if (EK_CANARY(wall_clock_expiry)) entry_.since_ms = loop_.clock().wall().milliseconds;
     const Beat beat{ask(), revision_, loop_.clock().now(), entry_.version};
     store_.write_member(entry_, guarded([this, beat](Result<std::string> result) {
                             on_written(beat, std::move(result));

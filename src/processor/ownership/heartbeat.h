@@ -14,10 +14,10 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
 #include <string>
 
 #include "base/clock.h"
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -105,7 +105,7 @@ private:
     io::TimerId lease_timer_{};
     io::TimerId patience_timer_{};
     std::uint64_t requests_ = 0;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

@@ -2,14 +2,22 @@
 
 #include <algorithm>
 
+#include "base/canary.h"
 #include "base/check.h"
-#include "processor/canary.h"
 
 namespace evenkeel::processor {
 
+bool LeaseTerm::is_over(Instant now) const {
+    return end_ && now.nanoseconds >= end_->load() && !EK_CANARY(no_fence);
+}
+
+bool Lease::is_valid(Instant now) const {
+    return valid_ && (now < until_ || EK_CANARY(no_fence));
+}
+
 Lease::Change Lease::renewed(Instant sent, Instant now) {
-    const Instant from = canary_late_answer_revives ? now : sent;
-    EK_CHECK(!valid_ || now < until_ || canary_no_fence, "renewed before check()");
+    const Instant from = EK_CANARY(late_answer_revives) ? now : sent;
+    EK_CHECK(!valid_ || now < until_ || EK_CANARY(no_fence), "renewed before check()");
     // Answers may overtake each other; the latest sending counts.
     until_ = std::max(until_, from + length_);
     if (valid_) term_end_->store(until_.nanoseconds);
@@ -21,7 +29,7 @@ Lease::Change Lease::renewed(Instant sent, Instant now) {
 }
 
 Lease::Change Lease::check(Instant now) {
-    if (!valid_ || now < until_ || canary_no_fence) return Change::none;
+    if (!valid_ || now < until_ || EK_CANARY(no_fence)) return Change::none;
     return end();
 }
 

@@ -1,5 +1,5 @@
-// Our right to act, as far as it hangs on heartbeats: from a good one until Timing::lease after it
-// was *sent*. An answer that comes late revives nothing (OWN-10).
+// Our right to act, as it depends on heartbeats: from a good one until Timing::lease after it
+// was *sent*. An answer that comes late revives nothing (I14).
 //
 //     begun ──renewed──▶ valid ──now >= until──▶ lapsed ──renewed──▶ valid, since now
 //
@@ -13,7 +13,6 @@
 #include <utility>
 
 #include "base/clock.h"
-#include "processor/canary.h"
 
 namespace evenkeel::processor {
 
@@ -25,9 +24,7 @@ public:
     LeaseTerm() = default;  // never over
 
     // Any thread.
-    bool is_over(Instant now) const {
-        return end_ && (now.nanoseconds >= end_->load() && !canary_no_fence);
-    }
+    bool is_over(Instant now) const;
 
 private:
     friend class Lease;
@@ -51,7 +48,7 @@ public:
     // Ends it at once.
     Change end();
 
-    bool is_valid(Instant now) const { return valid_ && (now < until_ || canary_no_fence); }
+    bool is_valid(Instant now) const;
     // True if what was asked for at `asked` was covered without a break until now.
     bool covers(Instant asked, Instant now) const { return is_valid(now) && asked >= since_; }
     Instant until() const { return until_; }

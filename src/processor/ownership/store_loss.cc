@@ -4,8 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "processor/canary.h"
+#include "base/canary.h"
 #include "processor/core.h"
+#include "processor/ownership/ownership_writer.h"
 #include "processor/pump/retry.h"
 
 namespace evenkeel::processor {
@@ -45,14 +46,14 @@ std::vector<Ownership> raised(const std::vector<Checkpoint>& checkpoints,
 }  // namespace
 
 void Core::join_store(Callback<void(Result<>)> joined) {
-    place_.store.list_records(request_prefix,
-                              while_alive([this, joined = std::move(joined)](
-                                              const Result<std::vector<Record>>& listed) mutable {
-                                  if (!listed.ok()) {
-                                      return join_failed(listed.error(), std::move(joined));
-                                  }
-                                  join_store(read_store_signs(*listed), std::move(joined));
-                              }));
+    place_.store.list_records(
+        request_prefix, lifetime_.guard([this, joined = std::move(joined)](
+                                            const Result<std::vector<Record>>& listed) mutable {
+            if (!listed.ok()) {
+                return join_failed(listed.error(), std::move(joined));
+            }
+            join_store(read_store_signs(*listed), std::move(joined));
+        }));
 }
 
 void Core::join_failed(const Error& error, Callback<void(Result<>)> joined) {
@@ -60,9 +61,9 @@ void Core::join_failed(const Error& error, Callback<void(Result<>)> joined) {
     // Another member was faster: look again.
     if (!is_retriable(error) && error.code != ErrorCode::conflict) return joined(error);
     const Duration delay = restart_delay(++join_failures_, random_);
-    place_.loop.run_after(delay, while_alive([this, joined = std::move(joined)]() mutable {
-                              join_store(std::move(joined));
-                          }));
+    place_.loop.run_after(delay, lifetime_.guard([this, joined = std::move(joined)]() mutable {
+        join_store(std::move(joined));
+    }));
     if (error.code == ErrorCode::conflict) return;
     on_failure({ErrorScope::store, std::nullopt, "look at the store", error, true,
                 std::chrono::duration_cast<std::chrono::milliseconds>(delay)});
@@ -75,7 +76,7 @@ void Core::join_store(const StoreSigns& signs, Callback<void(Result<>)> joined) 
         !signs.mark || (signs.lost && signs.mark->accepted != signs.lost->incarnation);
     if (!is_new && !signs.lost) {
         store_memory_.join(*signs.mark, place_.loop.clock().now());
-        is_store_young_ = signs.mark->count <= 1 && !canary_believes_any_store;
+        is_store_young_ = signs.mark->count <= 1 && !EK_CANARY(believes_any_store);
         return joined({});
     }
     if (!is_new) {
@@ -84,8 +85,8 @@ void Core::join_store(const StoreSigns& signs, Callback<void(Result<>)> joined) 
     StoreMark mark{fmt::format("{:016x}", random_.next()), 1};
     if (signs.lost) mark.accepted = signs.lost->incarnation;
     Record record{std::string(store_mark_key), encode(mark), signs.mark_version};
-    raise_epochs(while_alive([this, record = std::move(record),
-                              joined = std::move(joined)](const Result<>& raised) mutable {
+    raise_epochs(lifetime_.guard([this, record = std::move(record),
+                                  joined = std::move(joined)](const Result<>& raised) mutable {
         if (!raised.ok()) return join_failed(raised.error(), std::move(joined));
         write_sign(record, std::move(joined));
     }));
@@ -94,35 +95,33 @@ void Core::join_store(const StoreSigns& signs, Callback<void(Result<>)> joined) 
 // Whatever came of it, the store tells.
 void Core::write_sign(const Record& record, Callback<void(Result<>)> joined) {
     place_.store.write_record(
-        record,
-        while_alive([this, joined = std::move(joined)](const Result<std::string>& written) mutable {
-            if (written.ok()) return join_store(std::move(joined));
-            join_failed(written.error(), std::move(joined));
-        }));
+        record, lifetime_.guard(
+                    [this, joined = std::move(joined)](const Result<std::string>& written) mutable {
+                        if (written.ok()) return join_store(std::move(joined));
+                        join_failed(written.error(), std::move(joined));
+                    }));
 }
 
 void Core::raise_epochs(Callback<void(Result<>)> done) {
-    place_.store.list_checkpoints(while_alive(
+    place_.store.list_checkpoints(lifetime_.guard(
         [this, done = std::move(done)](Result<std::vector<Checkpoint>> checkpoints) mutable {
             if (!checkpoints.ok()) return done(checkpoints.error());
             if (checkpoints->empty()) return done({});
-            place_.store.list_ownerships(
-                while_alive([this, checkpoints = std::move(*checkpoints), done = std::move(done)](
-                                const Result<std::vector<Ownership>>& owned) mutable {
+            place_.store.list_ownerships(lifetime_.guard(
+                [this, checkpoints = std::move(*checkpoints),
+                 done = std::move(done)](const Result<std::vector<Ownership>>& owned) mutable {
                     if (!owned.ok()) return done(owned.error());
                     std::vector<Ownership> wanted = raised(checkpoints, *owned);
                     if (wanted.empty()) return done({});
-                    place_.store.write_ownerships(
-                        std::move(wanted),
-                        while_alive(
-                            [done = std::move(done)](
-                                const Result<std::vector<Result<std::string>>>& written) mutable {
-                                if (!written.ok()) return done(written.error());
-                                for (const auto& each : *written) {
-                                    if (!each.ok()) return done(each.error());
-                                }
-                                done({});
-                            }));
+                    write_ownerships(place_.store, std::move(wanted),
+                                     lifetime_.guard([done = std::move(done)](
+                                                         const WrittenOwnerships& written) mutable {
+                                         if (!written.ok()) return done(written.error());
+                                         for (const auto& each : *written) {
+                                             if (!each.ok()) return done(each.error());
+                                         }
+                                         done({});
+                                     }));
                 }));
         }));
 }
@@ -132,7 +131,7 @@ void Core::raise_epochs(Callback<void(Result<>)> done) {
 void Core::settle_store() {
     if (!is_store_young_ || settle_timer_) return;
     settle_timer_ = place_.loop.run_after(store_settle, [this] {
-        confirm_store(while_alive([this](const Result<>& confirmed) {
+        confirm_store(lifetime_.guard([this](const Result<>& confirmed) {
             settle_timer_.reset();
             if (!confirmed.ok()) return settle_store();
             is_store_young_ = false;
@@ -150,22 +149,22 @@ void Core::confirm_store(Callback<void(Result<>)> answer) {
 void Core::confirm_all() {
     is_confirming_ = true;
     place_.store.list_records(
-        request_prefix, while_alive([this, asked = std::exchange(unconfirmed_, {})](
-                                        const Result<std::vector<Record>>& listed) mutable {
+        request_prefix, lifetime_.guard([this, asked = std::exchange(unconfirmed_, {})](
+                                            const Result<std::vector<Record>>& listed) mutable {
             is_confirming_ = false;
             if (listed.ok() && !is_same_store(read_store_signs(*listed))) return;
             const Result<> answer = listed.ok() ? Result<>() : Result<>(listed.error());
-            const std::weak_ptr<bool> alive(alive_);
+            const Lifetime::Watch self = lifetime_.watch();
             for (auto& each : asked) {
                 each(answer);
-                if (alive.expired()) return;
+                if (self.over()) return;
             }
             if (!unconfirmed_.empty() && !is_confirming_) confirm_all();
         }));
 }
 
 bool Core::is_same_store(const StoreSigns& signs) {
-    if (canary_believes_any_store) return true;
+    if (EK_CANARY(believes_any_store)) return true;
     if (is_store_lost_) return false;
     const Instant now = place_.loop.clock().now();
     if (const auto verdict = store_memory_.judge(signs, now)) {
@@ -175,7 +174,7 @@ bool Core::is_same_store(const StoreSigns& signs) {
     if (const auto next = store_memory_.next(signs, now)) {
         place_.store.write_record(
             {std::string(store_mark_key), encode(*next), signs.mark_version},
-            while_alive([this, mark = *next, now](const Result<std::string>& written) {
+            lifetime_.guard([this, mark = *next, now](const Result<std::string>& written) {
                 if (written.ok()) store_memory_.raised(mark, now);
             }));
     }
@@ -198,7 +197,7 @@ void Core::lose_store(const StoreVerdict& verdict) {
          Error{ErrorCode::corrupt, "it is not the store that this processor began with: it stops"},
          false});
     // Not within a call of what is stopped here.
-    place_.loop.post(while_alive([this, is_accepted = verdict.is_accepted] {
+    place_.loop.post(lifetime_.guard([this, is_accepted = verdict.is_accepted] {
         requests_.stop();
         if (is_accepted) return drain_lost(false);
         if (place_.on_store_lost) place_.on_store_lost();
@@ -206,7 +205,7 @@ void Core::lose_store(const StoreVerdict& verdict) {
             const StoreLost lost{store_memory_.incarnation(), options_.id};
             place_.store.write_record(
                 {std::string(store_lost_key), encode(lost)},
-                while_alive([this](const Result<std::string>&) { drain_lost(true); }));
+                lifetime_.guard([this](const Result<std::string>&) { drain_lost(true); }));
         });
     }));
 }
@@ -240,10 +239,10 @@ void Core::when(std::function<bool()> is_true, std::function<void()> then) {
 
 void Core::look_until(std::function<bool()> is_true, std::function<void()> then, Instant until) {
     if (is_true() || place_.loop.clock().now() >= until) return then();
-    place_.loop.run_after(idle_poll, while_alive([this, is_true = std::move(is_true),
-                                                  then = std::move(then), until]() mutable {
-                              look_until(std::move(is_true), std::move(then), until);
-                          }));
+    place_.loop.run_after(idle_poll, lifetime_.guard([this, is_true = std::move(is_true),
+                                                      then = std::move(then), until]() mutable {
+        look_until(std::move(is_true), std::move(then), until);
+    }));
 }
 
 // The furthest: a pump that was opened on the emptied store knows nothing.
@@ -261,7 +260,7 @@ void Core::seed_checkpoints(std::uint32_t attempts, std::function<void()> done) 
         if (slot.pump) remember(slot.pump->progress());
     }
     if (options_.delivery == Delivery::exactly_once || progress_.empty()) return done();
-    place_.store.list_checkpoints(while_alive(
+    place_.store.list_checkpoints(lifetime_.guard(
         [this, attempts, done = std::move(done)](const Result<std::vector<Checkpoint>>& listed) {
             if (!listed.ok() && !is_retriable(listed.error())) return done();
             if (!listed.ok()) return seed_again(attempts, done);
@@ -286,25 +285,25 @@ void Core::write_seeds(const std::vector<Checkpoint>& stored, std::uint32_t atte
     const auto left = std::make_shared<std::size_t>(seeds.size());
     const auto must_repeat = std::make_shared<bool>(false);
     for (const Checkpoint& seed : seeds) {
-        place_.store.write_checkpoint(
-            seed, while_alive([this, left, must_repeat, attempts, done](const Result<>& written) {
-                // Sealed meanwhile by whoever claims, or not answered.
-                if (!written.ok()) {
-                    *must_repeat = *must_repeat || is_retriable(written.error()) ||
-                                   written.error().code == ErrorCode::fenced;
-                }
-                if (--*left > 0) return;
-                if (*must_repeat) return seed_again(attempts, done);
-                done();
-            }));
+        place_.store.write_checkpoint(seed, lifetime_.guard([this, left, must_repeat, attempts,
+                                                             done](const Result<>& written) {
+            // Sealed meanwhile by whoever claims, or not answered.
+            if (!written.ok()) {
+                *must_repeat = *must_repeat || is_retriable(written.error()) ||
+                               written.error().code == ErrorCode::fenced;
+            }
+            if (--*left > 0) return;
+            if (*must_repeat) return seed_again(attempts, done);
+            done();
+        }));
     }
 }
 
 void Core::seed_again(std::uint32_t attempts, const std::function<void()>& done) {
     if (attempts <= 1) return done();
-    place_.loop.run_after(restart_delay(1, random_), while_alive([this, attempts, done] {
-                              seed_checkpoints(attempts - 1, done);
-                          }));
+    place_.loop.run_after(restart_delay(1, random_), lifetime_.guard([this, attempts, done] {
+        seed_checkpoints(attempts - 1, done);
+    }));
 }
 
 }  // namespace evenkeel::processor

@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "processor/canary.h"
+#include "base/canary.h"
 #include "processor/pump/retry.h"
 
 namespace evenkeel::processor {
@@ -133,7 +133,7 @@ bool Pump::is_held() const {
 
 bool Pump::may_handle() const {
     if (!place_.permit.may_act(partition_)) return false;
-    if (canary_acts_without_reader) return true;
+    if (EK_CANARY(acts_without_reader)) return true;
     return !place_.permit.hangs_on_reader(partition_) || (reader_ && reader_->is_attached());
 }
 
@@ -178,8 +178,8 @@ void Pump::commit_first() {
     turn_ = Turn::committing;
     const Event& last = left_.back();
     checkpoints_.advance(mark_of(last), left_.size());
-    checkpoints_.flush([this, alive = std::weak_ptr<bool>(alive_)](const Result<>& stored) {
-        if (alive.expired() || turn_ != Turn::committing) return;
+    checkpoints_.flush(lifetime_.guard([this](const Result<>& stored) {
+        if (turn_ != Turn::committing) return;
         turn_ = Turn::idle;
         if (stored.ok() && !is_fenced_ && may_handle()) return handle();
         // Not known to be stored, so not handled: if it was stored after all, it is skipped.
@@ -190,7 +190,7 @@ void Pump::commit_first() {
                     stored.ok() ? Error{ErrorCode::timed_out, "the lease ended meanwhile"}
                                 : stored.error());
         }
-    });
+    }));
 }
 
 void Pump::handle() {
@@ -204,7 +204,7 @@ void Pump::handle() {
         return;
     }
     turn_ = Turn::handling;
-    if (canary_checkpoint_before_handling && !left_.empty()) {
+    if (EK_CANARY(checkpoint_before_handling) && !left_.empty()) {
         checkpoints_.advance(mark_of(left_.back()), left_.size());
     }
     tried_ = is_single_ ? std::min<std::size_t>(1, left_.size()) : left_.size();
@@ -402,20 +402,19 @@ void Pump::put_aside(const Error& error) {
     letter.attempts = event_failures_;
     letter.at_ms = place_.loop.clock().wall().milliseconds;
     letter.sections.assign(event.sections.begin(), event.sections.end());
-    place_.dead_letters.put(
-        letter, [this, error, alive = std::weak_ptr<bool>(alive_)](const Result<>& put) {
-            if (alive.expired() || turn_ != Turn::putting_aside) return;
-            if (put.ok()) {
-                report(ErrorScope::handler, "dead letter", error);
-                return pass_poison();
-            }
-            const Duration delay = restart_delay(++letter_failures_, random_);
-            turn_timer_ = place_.loop.run_after(delay, [this, error] {
-                turn_timer_.reset();
-                put_aside(error);
-            });
-            report(ErrorScope::store, "dead letter", put.error(), delay);
+    place_.dead_letters.put(letter, lifetime_.guard([this, error](const Result<>& put) {
+        if (turn_ != Turn::putting_aside) return;
+        if (put.ok()) {
+            report(ErrorScope::handler, "dead letter", error);
+            return pass_poison();
+        }
+        const Duration delay = restart_delay(++letter_failures_, random_);
+        turn_timer_ = place_.loop.run_after(delay, [this, error] {
+            turn_timer_.reset();
+            put_aside(error);
         });
+        report(ErrorScope::store, "dead letter", put.error(), delay);
+    }));
 }
 
 // Go on behind it. Where the handler stores by hand and was up to date, so are we.

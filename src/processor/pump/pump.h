@@ -30,6 +30,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
@@ -73,7 +74,7 @@ public:
     // The source answered.
     virtual void on_heard() {}
     // Expires with the owner, whom such a handler may outlive.
-    virtual std::weak_ptr<bool> alive() const = 0;
+    virtual Lifetime::Watch lifetime() const = 0;
 };
 
 class Pump final : private HandlerCell::Pump {
@@ -165,12 +166,10 @@ private:
     // closes.
     template <typename Function>
     auto while_current(Function function) {
-        return [this, alive = std::weak_ptr<bool>(alive_), round = round_,
-                function = std::move(function)](auto&&... arguments) mutable {
-            if (!alive.expired() && round == round_) {
-                function(std::forward<decltype(arguments)>(arguments)...);
-            }
-        };
+        return lifetime_.guard(
+            [this, round = round_, function = std::move(function)](auto&&... arguments) mutable {
+                if (round == round_) function(std::forward<decltype(arguments)>(arguments)...);
+            });
     }
 
     const PumpPlace place_;
@@ -225,7 +224,7 @@ private:
     std::uint64_t events_handled_ = 0;
     std::uint64_t handler_failures_ = 0;
     std::int64_t handled_sequence_ = -1;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::processor

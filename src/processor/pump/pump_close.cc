@@ -2,7 +2,7 @@
 // tidy: no test: pump_test.cc tests pumps as a whole
 #include <fmt/core.h>
 
-#include "processor/canary.h"
+#include "base/canary.h"
 #include "processor/pump/pump.h"
 
 namespace evenkeel::processor {
@@ -46,9 +46,9 @@ void Pump::close(CloseReason reason, Task done) {
         cancel(turn_timer_);
         left_ = {};
     }
-    const std::weak_ptr<bool> alive(alive_);
-    if (is_lost) checkpoints_.stop();  // PUMP-6; may end a flush, and with it the close
-    if (alive.expired() || turn_ != Turn::idle || (cell_ && cell_->is_busy())) return;
+    const Lifetime::Watch self = lifetime_.watch();
+    if (is_lost) checkpoints_.stop();  // P6; may end a flush, and with it the close
+    if (self.over() || turn_ != Turn::idle || (cell_ && cell_->is_busy())) return;
     drained();
 }
 
@@ -64,8 +64,7 @@ void Pump::drained() {
 
 // on_closed() has been called, and may have asked for a last checkpoint.
 void Pump::closed() {
-    const auto finish = [this, alive = std::weak_ptr<bool>(alive_)](const Result<>& stored) {
-        if (alive.expired()) return;
+    auto finish = lifetime_.guard([this](const Result<>& stored) {
         cancel(drain_timer_);
         if (!stored.ok() && closing_ != CloseReason::lost) {
             report(ErrorScope::checkpoint, "last checkpoint", stored.error());
@@ -73,11 +72,11 @@ void Pump::closed() {
         auto told = std::move(closed_);
         closed_.clear();
         for (Task& done : told) done();  // the first one may be our end
-    };
-    if (closing_ == CloseReason::lost || is_fenced_) return finish({});
-    if (canary_close_without_flush) return finish({});
+    });
+    if (closing_ == CloseReason::lost || is_fenced_) return finish(Result<>());
+    if (EK_CANARY(close_without_flush)) return finish(Result<>());
     store_asked();
-    checkpoints_.flush(finish);
+    checkpoints_.flush(std::move(finish));
 }
 
 // The time is over: whatever runs on does so without us.
@@ -90,8 +89,8 @@ void Pump::drain_over() {
                             options_.drain_max.count())});
         owner_.on_undrained(partition_, true);
         cell_->abandon(closed_as(*closing_),
-                       [&owner = owner_, alive = owner_.alive(), partition = partition_] {
-                           if (!alive.expired()) owner.on_undrained(partition, false);
+                       [&owner = owner_, watch = owner_.lifetime(), partition = partition_] {
+                           if (!watch.over()) owner.on_undrained(partition, false);
                        });
         cell_.reset();
     }
@@ -101,17 +100,17 @@ void Pump::drain_over() {
     }
     closing_ = CloseReason::lost;
     is_drained_ = true;
-    const std::weak_ptr<bool> alive(alive_);
+    const Lifetime::Watch self = lifetime_.watch();
     checkpoints_.stop();  // ends a flush, and with it the close, if that was waited for
-    if (!alive.expired()) closed();
+    if (!self.over()) closed();
 }
 
 void Pump::fenced() {
     if (is_fenced_) return;
     is_fenced_ = true;
-    const std::weak_ptr<bool> alive(alive_);
+    const Lifetime::Watch self = lifetime_.watch();
     checkpoints_.stop();
-    if (alive.expired()) return;
+    if (self.over()) return;
     drop_reader();
     cancel(turn_timer_);
     if (turn_ != Turn::handling) {

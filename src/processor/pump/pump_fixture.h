@@ -193,7 +193,7 @@ public:
         }
     }
 
-    std::weak_ptr<bool> alive() const override { return alive_; }
+    Lifetime::Watch lifetime() const override { return lifetime_.watch(); }
 
     class Recorder final : public PartitionHandler {
     public:
@@ -250,7 +250,7 @@ public:
     std::set<std::uint32_t> undrained;
 
 private:
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 inline std::vector<std::int64_t> up_to(std::int64_t last, std::int64_t first = 0) {

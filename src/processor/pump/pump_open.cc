@@ -1,7 +1,7 @@
 // How a pump gets to its reader, and back to it after a failure.
 #include <fmt/core.h>
 
-#include "processor/canary.h"
+#include "base/canary.h"
 #include "processor/pump/pump.h"
 #include "processor/pump/retry.h"
 
@@ -12,7 +12,7 @@ using checkpoint::Checkpoint;
 void Pump::seal() {
     opening_ = Opening::sealing;
     place_.store.seal(partition_, epoch_, while_current([this](Result<Checkpoint> sealed) {
-                          if (canary_failed_seal_is_none && !sealed.ok()) {
+                          if (EK_CANARY(failed_seal_is_none) && !sealed.ok()) {
                               sealed = Checkpoint{.partition = partition_, .epoch = epoch_};
                           }
                           if (!sealed.ok()) {
@@ -38,7 +38,7 @@ void Pump::unheard() {
 
 // PUMP-8: an emptied store seals anything, and has no checkpoints.
 void Pump::confirm() {
-    if (canary_believes_any_store) return look();
+    if (EK_CANARY(believes_any_store)) return look();
     owner_.confirm_store(while_current([this](const Result<>& confirmed) {
         if (!confirmed.ok())
             return restart(ErrorScope::store, "look at the store", confirmed.error());
