@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/canary.h"
+#include "base/check.h"
 #include "processor/pump/retry.h"
 
 namespace evenkeel::processor {
@@ -23,10 +24,11 @@ Pump::Pump(const PumpPlace& place, PumpOwner& owner, PartitionId partition, Epoc
                     [this](const Error& error, std::optional<Duration> retried_in) {
                         report(ErrorScope::checkpoint, "checkpoint", error, retried_in);
                     }},
-                   random_.fork()) {}
+                   random_.fork()),
+      intake_({place.loop, place.source, place.options, partition}, *this) {}
 
 Pump::~Pump() {
-    for (auto* timer : {&restart_timer_, &read_timer_, &turn_timer_, &slow_timer_, &drain_timer_}) {
+    for (auto* timer : {&restart_timer_, &turn_timer_, &slow_timer_, &drain_timer_}) {
         cancel(*timer);
     }
     if (cell_) cell_->abandon(Closed::lost, nullptr);
@@ -37,104 +39,33 @@ void Pump::start() {
     seal();
 }
 
-// One read under way, as long as there is room for what it brings.
-void Pump::fill() {
-    if (!reader_ || is_reading_ || read_timer_ || is_paused_ || is_held_back_ || closing_ ||
-        is_fenced_) {
-        return;
-    }
-    if (next_.size() >= options_.batch_events_max) return;
-    is_reading_ = true;
-    const Duration wait =
-        options_.progress_slow.count() > 0 ? Duration(options_.progress_slow) : read_wait;
-    reader_->read(options_.batch_events_max - next_.size(), wait,
-                  while_current([this](Result<EventBatch> batch) { arrived(std::move(batch)); }));
+bool Pump::may_read() const {
+    return !is_paused_ && !is_held_back_ && !is_closing() && !is_fenced_;
 }
 
-void Pump::arrived(Result<EventBatch> batch) {
-    is_reading_ = false;
-    if (!batch.ok()) return read_failed(batch.error());
-    failures_ = 0;
-    if (!batch->empty()) heard(true);
-    last_enqueued_ = std::max(last_enqueued_, reader_->last_enqueued().value);
-    if (batch->empty()) return look_for_progress();
-    keep(std::move(*batch));
-    dispatch();
-    fill();
-}
-
-void Pump::keep(EventBatch batch) {
-    if (awaited_ && !pass_landmark(batch)) return;
-    const std::int64_t first = batch[0].sequence_number;
-    const std::int64_t last = batch.back().sequence_number;
-    if (first <= last_read_) {  // PUMP-2
-        return restart(
-            ErrorScope::source, "read",
-            {ErrorCode::corrupt, fmt::format("event {} came after event {}", first, last_read_)});
-    }
-    const std::int64_t expected = last_read_ < 0 || may_skip_ ? first : last_read_ + 1;
-    const std::int64_t missing = last - expected + 1 - static_cast<std::int64_t>(batch.size());
-    if (missing > 0) {
-        report(ErrorScope::source, "read",
-               {ErrorCode::not_found, fmt::format("{} events are missing between {} and {}; "
-                                                  "retention may have been faster",
-                                                  missing, expected, last)});
-    }
-    may_skip_ = false;
-    last_read_ = last;
-    last_enqueued_ = std::max(last_enqueued_, last);
-    if (next_.empty()) next_since_ = place_.loop.clock().now();
-    next_.append(std::move(batch));
-}
-
-void Pump::read_failed(const Error& error) {
-    if (error.code == ErrorCode::corrupt) {
-        may_skip_ = true;
-        report(ErrorScope::source, "read", error);
-        return fill();
-    }
-    if (!is_retriable(error)) return restart(ErrorScope::source, "read", error);
+Duration Pump::on_read_failed(const Error&) {
     unheard();
-    const Duration delay = restart_delay(++failures_, random_);
-    read_timer_ = place_.loop.run_after(delay, [this] {
-        read_timer_.reset();
-        fill();
-    });
-    report(ErrorScope::source, "read", error, delay);
+    return restart_delay(++failures_, random_);
 }
 
-// Nothing came for a while. Is there nothing, or is the reader dead?
-void Pump::look_for_progress() {
-    fill();
-    if (options_.progress_slow.count() == 0) return;
-    place_.source.properties(
-        partition_,
-        while_current([this, before = last_read_](Result<source::PartitionProperties> known) {
-            if (!known.ok()) {
-                return report(ErrorScope::source, "look at the partition", known.error());
-            }
-            heard(reader_ != nullptr && !read_timer_);
-            last_enqueued_ = std::max(last_enqueued_, known->last.value);
-            const bool is_stuck = known->last.value > before && last_read_ == before &&
-                                  known->last.value >= known->first.value && next_.empty();
-            if (!is_stuck || !reader_) return;
-            restart(ErrorScope::source, "read",
-                    {ErrorCode::timed_out,
-                     fmt::format("event {} is there but nothing came for {} ms; the reader is "
-                                 "opened again",
-                                 known->last.value, options_.progress_slow.count())});
-        }));
+void Pump::on_reader_failed(const Error& error) {
+    restart(ErrorScope::source, "read", error);
+}
+
+void Pump::on_notice(std::string_view operation, const Error& error,
+                     std::optional<Duration> retried_in) {
+    report(ErrorScope::source, operation, error, retried_in);
 }
 
 bool Pump::is_held() const {
-    return turn_ != Turn::idle || closing_ || is_fenced_ || is_paused_ || is_held_back_ || !cell_ ||
-           cell_->is_busy() || opening_ < Opening::attaching;
+    return turn_ != Turn::idle || is_closing() || is_fenced_ || is_paused_ || is_held_back_ ||
+           !cell_ || cell_->is_busy() || opening_ < Opening::attaching;
 }
 
 bool Pump::may_handle() const {
     if (!place_.permit.may_act(partition_)) return false;
     if (EK_CANARY(acts_without_reader)) return true;
-    return !place_.permit.hangs_on_reader(partition_) || (reader_ && reader_->is_attached());
+    return !place_.permit.hangs_on_reader(partition_) || intake_.is_attached();
 }
 
 void Pump::wait_to_dispatch(Duration delay) {
@@ -149,42 +80,39 @@ void Pump::dispatch() {
     if (is_held()) return;
     const Instant now = place_.loop.clock().now();
     const Duration max_wait = options_.max_wait;
-    is_tick_ = false;
-    if (next_.size() < options_.batch_events_min) {
-        if (max_wait.count() == 0 && next_.empty()) return;
-        const Duration waited = now - next_since_;
+    if (intake_.size() < options_.batch_events_min) {
+        if (max_wait.count() == 0 && intake_.empty()) return;
+        const Duration waited = now - intake_.since();
         if (waited < max_wait) return wait_to_dispatch(max_wait - waited);
-        is_tick_ = next_.empty();
     }
     if (!may_handle()) return wait_to_dispatch(permit_poll);  // PUMP-3
     cancel(turn_timer_);
-    next_since_ = now;
-    batch_ = std::move(next_);
-    next_ = {};
+    intake_.wait_from(now);
+    batch_ = intake_.take();
     left_ = batch_.events();
-    is_single_ = event_failures_ > 0;
+    share_ = left_.empty() ? Share::tick : event_failures_ > 0 ? Share::single : Share::whole;
     if (!left_.empty()) {
         const Event& last = left_.back();
         last_taken_ = last.sequence_number;
         taken_ = {last.sequence_number, last.offset, last.enqueued_time_ms};
     }
-    fill();
-    if (options_.delivery == Delivery::at_most_once && !is_tick_) return commit_first();
+    intake_.fill();
+    if (options_.delivery == Delivery::at_most_once && share_ != Share::tick) return commit_first();
     handle();
 }
 
 // PUMP-15: durable before the handler begins. It is handled then even if we are to hand over.
 void Pump::commit_first() {
-    turn_ = Turn::committing;
+    set_turn(Turn::committing);
     const Event& last = left_.back();
     checkpoints_.advance(mark_of(last), left_.size());
     checkpoints_.flush(lifetime_.guard([this](const Result<>& stored) {
         if (turn_ != Turn::committing) return;
-        turn_ = Turn::idle;
+        set_turn(Turn::idle);
         if (stored.ok() && !is_fenced_ && may_handle()) return handle();
         // Not known to be stored, so not handled: if it was stored after all, it is skipped.
         left_ = {};
-        if (closing_) return drained();
+        if (is_closing()) return drained();
         if (!is_fenced_) {
             restart(ErrorScope::checkpoint, "checkpoint",
                     stored.ok() ? Error{ErrorCode::timed_out, "the lease ended meanwhile"}
@@ -194,23 +122,23 @@ void Pump::commit_first() {
 }
 
 void Pump::handle() {
-    const bool must_wait = is_held_back_ && !closing_;
-    if (must_wait || !may_handle()) {  // PUMP-3
-        turn_ = Turn::resting;
+    const bool must_wait = is_held_back_ && !is_closing();
+    if (must_wait || !may_handle()) {  // P3
+        set_turn(Turn::resting);
         turn_timer_ = place_.loop.run_after(permit_poll, [this] {
             turn_timer_.reset();
             handle();
         });
         return;
     }
-    turn_ = Turn::handling;
+    set_turn(Turn::handling);
     if (EK_CANARY(checkpoint_before_handling) && !left_.empty()) {
         checkpoints_.advance(mark_of(left_.back()), left_.size());
     }
-    tried_ = is_single_ ? std::min<std::size_t>(1, left_.size()) : left_.size();
+    tried_ = share_ == Share::single ? std::min<std::size_t>(1, left_.size()) : left_.size();
     handling_since_ = place_.loop.clock().now();
-    cell_->set_ending(closing_.has_value());
-    if (options_.delivery == Delivery::exactly_once && !is_tick_) {
+    cell_->set_ending(is_closing());
+    if (options_.delivery == Delivery::exactly_once && share_ != Share::tick) {
         run_in_transaction();
     } else {
         cell_->run(std::move(batch_), left_.first(tried_), event_failures_,
@@ -238,9 +166,9 @@ void Pump::run_in_transaction() {
 void Pump::not_committed(const Error& error) {
     left_ = {};
     batch_ = {};
-    is_single_ = false;
+    share_ = Share::whole;
     last_taken_ = -1;
-    if (closing_) {
+    if (is_closing()) {
         report(ErrorScope::store, "commit", error);
         return drained();
     }
@@ -265,24 +193,24 @@ void Pump::watch_handler() {
 }
 
 void Pump::on_ended(Result<> result) {
-    if (opening_ == Opening::opening_handler && turn_ == Turn::idle && !closing_) {
+    if (opening_ == Opening::opening_handler && turn_ == Turn::idle && !is_closing()) {
         if (result.ok()) return attach();
         cell_->abandon(Closed::lost, nullptr);
         cell_.reset();
         return restart(ErrorScope::handler, "open handler", result.error());
     }
-    if (closing_ && !cell_->is_open()) return closed();
-    if (turn_ != Turn::handling) return closing_ ? drained() : void();
-    turn_ = Turn::idle;
+    if (is_closing() && !cell_->is_open()) return closed();
+    if (turn_ != Turn::handling) return is_closing() ? drained() : void();
+    set_turn(Turn::idle);
     batch_ = cell_->take_batch();
-    if (is_fenced_ || closing_ == CloseReason::lost) {  // PUMP-6
+    if (is_fenced_ || is_lost()) {  // P6
         left_ = {};
-        return closing_ ? drained() : void();
+        return is_closing() ? drained() : void();
     }
     if (cell_->was_late()) return not_begun();
     if (const auto error = cell_->take_store_error()) return not_committed(*error);
     if (!result.ok()) return failed(result.error());
-    if (options_.delivery == Delivery::exactly_once && !is_tick_) {
+    if (options_.delivery == Delivery::exactly_once && share_ != Share::tick) {
         const Event& last = left_[tried_ - 1];
         checkpoints_.note_stored(mark_of(last));
     }
@@ -291,7 +219,7 @@ void Pump::on_ended(Result<> result) {
 
 // The lease ended while the call waited for its turn. Asks for the permit again.
 void Pump::not_begun() {
-    if (closing_) return drained();
+    if (is_closing()) return drained();
     if (seek_) return apply_seek();
     handle();
 }
@@ -300,14 +228,14 @@ void Pump::not_begun() {
 void Pump::handled(std::size_t count) {
     settle(count);
     store_asked();
-    if (closing_) return drained();
+    if (is_closing()) return drained();
     if (seek_) return apply_seek();
     if (!left_.empty()) return handle();
-    turn_ = Turn::idle;
-    is_single_ = false;
+    set_turn(Turn::idle);
+    share_ = Share::whole;
     batch_ = {};
     dispatch();
-    fill();
+    intake_.fill();
 }
 
 // PUMP-4
@@ -325,7 +253,7 @@ void Pump::settle(std::size_t count) {
 
 // What the handler asked for, as far as its handlers have ended.
 void Pump::store_asked() {
-    if (!options_.checkpoints.manual || is_fenced_ || closing_ == CloseReason::lost) return;
+    if (!options_.checkpoints.manual || is_fenced_ || is_lost()) return;
     if (!cell_) return;  // closed before its handler was opened
     const HandlerCell::Asked asked = cell_->asked();
     if (asked.sequence < 0 || asked.sequence > handled_sequence_) return;
@@ -335,7 +263,7 @@ void Pump::store_asked() {
 
 void Pump::failed(const Error& error) {
     ++handler_failures_;
-    if (is_tick_ || options_.delivery == Delivery::at_most_once) {
+    if (share_ == Share::tick || options_.delivery == Delivery::at_most_once) {
         report(ErrorScope::handler, "handle", error);
         return handled(tried_);
     }
@@ -349,7 +277,7 @@ void Pump::failed(const Error& error) {
         return handled(0);
     }
     // It was asked to end and did: that is no fault of the event.
-    if (closing_ && error.code == ErrorCode::cancelled) return handled(0);
+    if (is_closing() && error.code == ErrorCode::cancelled) return handled(0);
     ++event_failures_;
     // Counted in the store, so that it survives a move.
     Mark mark = checkpoints_.latest();
@@ -358,17 +286,17 @@ void Pump::failed(const Error& error) {
         checkpoints_.advance(mark, 0);
         checkpoints_.write_soon();
     }
-    if (closing_) {
+    if (is_closing()) {
         report(ErrorScope::handler, "handle", error);
         return handled(0);
     }
     const Verdict verdict = judge(options_.retry, error, tried_, event_failures_);
-    is_single_ = true;
+    share_ = Share::single;
     if (verdict == Verdict::poison) return poison(error);
     const Duration delay = verdict == Verdict::single
                                ? Duration(0)
                                : retry_delay(options_.retry, event_failures_, random_);
-    turn_ = Turn::resting;
+    set_turn(Turn::resting);
     turn_timer_ = place_.loop.run_after(delay, [this] {
         turn_timer_.reset();
         if (seek_) return apply_seek();
@@ -379,18 +307,20 @@ void Pump::failed(const Error& error) {
 
 void Pump::poison(const Error& error) {
     switch (options_.poison) {
-        case Poison::dead_letter: return put_aside(error);
+        case Poison::dead_letter: return dead_letter(error);
         case Poison::skip: report(ErrorScope::handler, "skip", error); return pass_poison();
-        case Poison::park: turn_ = Turn::parked; return report(ErrorScope::handler, "park", error);
+        case Poison::park:
+            set_turn(Turn::parked);
+            return report(ErrorScope::handler, "park", error);
         case Poison::stop:
-            turn_ = Turn::parked;
+            set_turn(Turn::parked);
             report(ErrorScope::handler, "stop", error);
             return owner_.on_stop_wanted(partition_, error);
     }
 }
 
-void Pump::put_aside(const Error& error) {
-    turn_ = Turn::putting_aside;
+void Pump::dead_letter(const Error& error) {
+    set_turn(Turn::dead_lettering);
     const Event& event = left_[0];
     checkpoint::DeadLetter letter;
     letter.partition = partition_;
@@ -403,7 +333,7 @@ void Pump::put_aside(const Error& error) {
     letter.at_ms = place_.loop.clock().wall().milliseconds;
     letter.sections.assign(event.sections.begin(), event.sections.end());
     place_.dead_letters.put(letter, lifetime_.guard([this, error](const Result<>& put) {
-        if (turn_ != Turn::putting_aside) return;
+        if (turn_ != Turn::dead_lettering) return;
         if (put.ok()) {
             report(ErrorScope::handler, "dead letter", error);
             return pass_poison();
@@ -411,7 +341,7 @@ void Pump::put_aside(const Error& error) {
         const Duration delay = restart_delay(++letter_failures_, random_);
         turn_timer_ = place_.loop.run_after(delay, [this, error] {
             turn_timer_.reset();
-            put_aside(error);
+            dead_letter(error);
         });
         report(ErrorScope::store, "dead letter", put.error(), delay);
     }));
@@ -420,7 +350,7 @@ void Pump::put_aside(const Error& error) {
 // Go on behind it. Where the handler stores by hand and was up to date, so are we.
 void Pump::pass_poison() {
     letter_failures_ = 0;
-    turn_ = Turn::idle;
+    set_turn(Turn::idle);
     const Event& event = left_[0];
     const bool is_next = checkpoints_.latest().sequence == event.sequence_number - 1;
     if (options_.checkpoints.manual && is_next) {
@@ -446,12 +376,12 @@ void Pump::on_flush(Callback<void(Result<>)> done) {
 
 void Pump::on_pause(bool is_paused) {
     is_paused_ = is_paused;
-    if (is_paused || closing_) return;
+    if (is_paused || is_closing()) return;
     if (turn_ == Turn::parked) {
         event_failures_ = 0;
         handle();
     }
-    fill();
+    intake_.fill();
     dispatch();
 }
 
@@ -459,31 +389,46 @@ void Pump::hold(bool is_held) {
     place_.loop.check_here();
     if (is_held == is_held_back_) return;
     is_held_back_ = is_held;
-    if (is_held || closing_) return;
-    if (turn_ == Turn::parked) {  // people have looked at it
+    if (is_held || is_closing()) return;
+    if (turn_ == Turn::parked) {  // an operator has looked at it
         event_failures_ = 0;
         return handle();
     }
-    fill();
+    intake_.fill();
     dispatch();
 }
 
 void Pump::on_seek(const Position& position) {
-    if (closing_ || is_fenced_) return;
+    if (is_closing() || is_fenced_) return;
     seek_ = position;
     if (opening_ < Opening::attaching) return;  // attach() takes it
     if (turn_ == Turn::idle || turn_ == Turn::parked) apply_seek();
 }
 
 void Pump::apply_seek() {
-    turn_ = Turn::idle;
+    set_turn(Turn::idle);
     cancel(turn_timer_);
     left_ = {};
     batch_ = {};
-    is_single_ = false;
+    share_ = Share::whole;
     event_failures_ = 0;
     drop_reader();
     attach();
+}
+
+void Pump::set_turn(Turn turn) {
+    turn_ = turn;
+    check_state();
+}
+
+void Pump::check_state() const {
+    const bool has_event =
+        turn_ == Turn::committing || turn_ == Turn::dead_lettering || turn_ == Turn::parked;
+    EK_CHECK(!has_event || !left_.empty(), "a turn without the event that it is about");
+    EK_CHECK(turn_ != Turn::handling || cell_ != nullptr, "handles without a handler");
+    EK_CHECK(!is_closing() || !intake_.has_reader(), "reads after close()");
+    EK_CHECK(!is_fenced_ || turn_ != Turn::handling || cell_->is_busy(),
+             "begins a call for what another owner has (P6)");
 }
 
 void Pump::report(ErrorScope scope, std::string_view operation, const Error& error,

@@ -4,23 +4,27 @@
 //     done
 //      ▲        ▲____________________________│ a failure: again, after a pause
 //
-//     running:  reader ─▶ next batch (gathers while the handler is busy) ─▶ handler ─▶ checkpointer
+//     running:  Intake (gathers the next batch while the handler is busy) ─▶ HandlerCell ─▶
+//               Checkpointer
 //                                                          │ failed: again, one by one,
-//                                                          └─▶ put aside, skip, park, stop
+//                                                          └─▶ dead-letter, skip, park, stop
 //
 // Invariants
-//   PUMP-1  No event is read before the checkpoint was sealed with our epoch (STORE-3, STORE-6).
-//   PUMP-2  The handler gets the events of the partition in order, one call at a time.
-//   PUMP-3  No call begins, and no checkpoint is written, without the permit (OWN-5).
-//   PUMP-4  Only events whose handler has ended, that were put aside, or that their handler said
-//           are done, are stored as handled. PUMP-15 says when.
-//   PUMP-5  Until close() it reads, or waits for the time of its next attempt, or was told not to.
-//   PUMP-6  Once the partition is lost nothing is written any more, and no result counts.
-//   PUMP-7  No event is handled before the last one that was, if the hub still has it, was seen to
-//           be the same: a hub that was restored and written on stops the partition.
-//   PUMP-8  What was sealed counts once the store was seen to be the one that we began with.
-//   PUMP-15  at_most_once stores the position before the handler begins, at_least_once after it
-//            has ended, exactly_once in the transaction of what the handler writes.
+//   P1  No event is read before the checkpoint was sealed with our epoch (I13, I15).
+//   P2  The handler gets the events of the partition in order, one call at a time.
+//   P3  No call begins, and no checkpoint is written, without the permit (I14).
+//   P4  Only events whose handler has ended, that were dead-lettered, or that their handler has
+//       checkpointed, are stored as handled (I17); at_most_once: stored first, then handled (I18).
+//   P5  Until close() it reads, or waits for the time of its next attempt, or is paused.
+//   P6  Once the partition is lost nothing is written any more, and no result counts.
+//   P7  No event is handled before the last one that was, if the hub still has it, was seen to be
+//       the same: a hub that was restored and written on stops the partition.
+//   P8  What was sealed counts once the store was seen to be the one that we began with.
+//
+// States: Opening (how far it is on the way to a reader), Turn (what happens to the batch), Share
+// (what of the batch the handler gets) and Ending (how far close() is). check_state() says which go
+// together; it runs at each change of Turn and Ending.
+// Ownership: all of PumpPlace, and the owner, outlive it.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -38,6 +42,7 @@
 #include "processor/pump/checkpointer.h"
 #include "processor/pump/dead_letters.h"
 #include "processor/pump/handler_cell.h"
+#include "processor/pump/intake.h"
 #include "processor/pump/resume.h"
 #include "source/source.h"
 #include <evenkeel/processor.h>
@@ -56,7 +61,7 @@ struct PumpPlace {
     const HandlerFactory& handlers;
 };
 
-// Whom a pump tells.
+// Who has a pump.
 class PumpOwner {
 public:
     virtual ~PumpOwner() = default;
@@ -77,7 +82,7 @@ public:
     virtual Lifetime::Watch lifetime() const = 0;
 };
 
-class Pump final : private HandlerCell::Pump {
+class Pump final : private HandlerCell::Pump, private Intake::Pump {
 public:
     Pump(const PumpPlace& place, PumpOwner& owner, PartitionId partition, Epoch epoch,
          Random random);
@@ -87,7 +92,7 @@ public:
     void start();
     // As PartitionHost::close. The pump may be destroyed in `done`.
     void close(CloseReason reason, Task done);
-    // People say so: begins no call of the handler until this is taken back.
+    // Paused by an operator: begins no call of the handler until it is resumed.
     void hold(bool is_held);
     PartitionStatus status() const;
     // Since when it tries in vain to get a reader; none while it has one that works, and while
@@ -100,10 +105,13 @@ public:
 
 private:
     static constexpr Duration permit_poll = std::chrono::milliseconds(20);
-    static constexpr Duration read_wait = std::chrono::seconds(60);
 
-    enum class Turn : std::uint8_t { idle, committing, handling, resting, putting_aside, parked };
+    enum class Turn : std::uint8_t { idle, committing, handling, resting, dead_lettering, parked };
     enum class Opening : std::uint8_t { sealing, looking, opening_handler, attaching, open };
+    // single: one by one to the end of the batch; tick: max_wait has passed without events.
+    enum class Share : std::uint8_t { whole, single, tick };
+    // draining: the handler may still run; finishing: its partition is closed, progress is stored.
+    enum class Ending : std::uint8_t { open, draining, finishing };
 
     // pump_open.cc: up to the reader, and back to it.
     void seal();
@@ -119,15 +127,18 @@ private:
     void heard(bool is_reading);
     void unheard();
     const Position& start_position() const;
-    bool pass_landmark(EventBatch& batch);
     void refuse(const Error& error);
 
     // pump.cc: reading and handling.
-    void fill();
-    void arrived(Result<EventBatch> batch);
-    void keep(EventBatch batch);
-    void read_failed(const Error& error);
-    void look_for_progress();
+    bool may_read() const override;
+    void on_events() override { dispatch(); }
+    void on_heard(bool is_reading) override { heard(is_reading); }
+    void on_read() override { failures_ = 0; }
+    Duration on_read_failed(const Error& error) override;
+    void on_reader_failed(const Error& error) override;
+    void on_mismatch(const Error& error) override { refuse(error); }
+    void on_notice(std::string_view operation, const Error& error,
+                   std::optional<Duration> retried_in) override;
     void dispatch();
     void wait_to_dispatch(Duration delay);
     void commit_first();
@@ -139,7 +150,7 @@ private:
     void handled(std::size_t count);
     void failed(const Error& error);
     void poison(const Error& error);
-    void put_aside(const Error& error);
+    void dead_letter(const Error& error);
     void pass_poison();
     void settle(std::size_t count);
     void store_asked();
@@ -158,7 +169,11 @@ private:
     void closed();
     void drain_over();
     void fenced();
+    bool is_closing() const { return ending_ != Ending::open; }
+    bool is_lost() const { return is_closing() && reason_ == CloseReason::lost; }
 
+    void set_turn(Turn turn);
+    void check_state() const;
     void report(ErrorScope scope, std::string_view operation, const Error& error,
                 std::optional<Duration> retried_in = std::nullopt);
     void cancel(std::optional<io::TimerId>& timer);
@@ -190,37 +205,29 @@ private:
     Position position_;                 // where to attach next
     bool is_position_ours_ = false;     // by seek(): not to be held against the checkpoint
     std::optional<Landmark> landmark_;  // the event before that position, if it is known
-    std::optional<Landmark> awaited_;   // of the reader: it must come first, and is not handled
 
-    std::unique_ptr<source::Reader> reader_;
+    Intake intake_;
     std::optional<Instant> unread_since_;
-    bool is_reading_ = false;
-    bool may_skip_ = false;         // the next event need not be the one behind the last
-    std::int64_t last_read_ = -1;   // -1: any may come
     std::int64_t last_taken_ = -1;  // into a batch for the handler
     Landmark taken_;                // that event
-    std::int64_t last_enqueued_ = -1;
-    EventBatch next_;
-    Instant next_since_;
 
     Turn turn_ = Turn::idle;
     EventBatch batch_;  // not while the cell is busy with it
     Events left_;       // of the batch: not handled yet
     std::size_t tried_ = 0;
-    bool is_tick_ = false;
-    bool is_single_ = false;            // one by one to the end of the batch
+    Share share_ = Share::whole;
     std::uint32_t event_failures_ = 0;  // of the first one left
     std::uint32_t letter_failures_ = 0;
     Instant handling_since_;
     bool is_paused_ = false;     // by the handler
-    bool is_held_back_ = false;  // by people
+    bool is_held_back_ = false;  // by an operator
     std::optional<Position> seek_;
-    std::optional<CloseReason> closing_;
-    bool is_drained_ = false;
+    Ending ending_ = Ending::open;
+    CloseReason reason_ = CloseReason::lost;  // of close(), if it was called
     bool is_fenced_ = false;
     std::vector<Task> closed_;
 
-    std::optional<io::TimerId> restart_timer_, read_timer_, turn_timer_, slow_timer_, drain_timer_;
+    std::optional<io::TimerId> restart_timer_, turn_timer_, slow_timer_, drain_timer_;
     std::uint64_t events_handled_ = 0;
     std::uint64_t handler_failures_ = 0;
     std::int64_t handled_sequence_ = -1;

@@ -22,16 +22,16 @@ Closed closed_as(CloseReason reason) {
 void Pump::close(CloseReason reason, Task done) {
     place_.loop.check_here();
     closed_.push_back(std::move(done));
-    const bool is_first = !closing_.has_value();
-    const bool is_lost = reason == CloseReason::lost;
-    if (!is_first && !is_lost) return;
-    if (!is_first && closing_ != CloseReason::lost &&
-        checkpoints_.latest() > checkpoints_.stored()) {
+    const bool is_first = !is_closing();
+    const bool loses = reason == CloseReason::lost;
+    if (!is_first && !loses) return;
+    if (!is_first && !is_lost() && checkpoints_.latest() > checkpoints_.stored()) {
         report(ErrorScope::checkpoint, "last checkpoint",
                {ErrorCode::cancelled,
                 "the partition was lost before it was stored; events will repeat"});
     }
-    closing_ = reason;
+    reason_ = reason;
+    if (is_first) ending_ = Ending::draining;
     if (cell_) cell_->set_closing(closed_as(reason));
     if (is_first) {
         drop_reader();
@@ -41,24 +41,24 @@ void Pump::close(CloseReason reason, Task done) {
         });
     }
     // A batch that is being stored as handled will be handled.
-    if (turn_ != Turn::handling && (turn_ != Turn::committing || is_lost)) {
-        turn_ = Turn::idle;
+    if (turn_ != Turn::handling && (turn_ != Turn::committing || loses)) {
+        set_turn(Turn::idle);
         cancel(turn_timer_);
         left_ = {};
     }
     const Lifetime::Watch self = lifetime_.watch();
-    if (is_lost) checkpoints_.stop();  // P6; may end a flush, and with it the close
+    if (loses) checkpoints_.stop();  // P6; may end a flush, and with it the close
     if (self.over() || turn_ != Turn::idle || (cell_ && cell_->is_busy())) return;
     drained();
 }
 
 // No handler runs, and none will begin.
 void Pump::drained() {
-    if (is_drained_) return;
-    is_drained_ = true;
-    turn_ = Turn::idle;
+    if (ending_ == Ending::finishing) return;
+    ending_ = Ending::finishing;
+    set_turn(Turn::idle);
     left_ = {};
-    if (cell_ && cell_->is_open()) return cell_->close(closed_as(*closing_));
+    if (cell_ && cell_->is_open()) return cell_->close(closed_as(reason_));
     closed();
 }
 
@@ -66,14 +66,14 @@ void Pump::drained() {
 void Pump::closed() {
     auto finish = lifetime_.guard([this](const Result<>& stored) {
         cancel(drain_timer_);
-        if (!stored.ok() && closing_ != CloseReason::lost) {
+        if (!stored.ok() && !is_lost()) {
             report(ErrorScope::checkpoint, "last checkpoint", stored.error());
         }
         auto told = std::move(closed_);
         closed_.clear();
         for (Task& done : told) done();  // the first one may be our end
     });
-    if (closing_ == CloseReason::lost || is_fenced_) return finish(Result<>());
+    if (is_lost() || is_fenced_) return finish(Result<>());
     if (EK_CANARY(close_without_flush)) return finish(Result<>());
     store_asked();
     checkpoints_.flush(std::move(finish));
@@ -88,18 +88,18 @@ void Pump::drain_over() {
                             "without it",
                             options_.drain_max.count())});
         owner_.on_undrained(partition_, true);
-        cell_->abandon(closed_as(*closing_),
+        cell_->abandon(closed_as(reason_),
                        [&owner = owner_, watch = owner_.lifetime(), partition = partition_] {
                            if (!watch.over()) owner.on_undrained(partition, false);
                        });
         cell_.reset();
     }
-    if (closing_ != CloseReason::lost && checkpoints_.latest() > checkpoints_.stored()) {
+    if (!is_lost() && checkpoints_.latest() > checkpoints_.stored()) {
         report(ErrorScope::checkpoint, "last checkpoint",
                {ErrorCode::timed_out, "the store did not take it in time; events will repeat"});
     }
-    closing_ = CloseReason::lost;
-    is_drained_ = true;
+    reason_ = CloseReason::lost;
+    ending_ = Ending::finishing;
     const Lifetime::Watch self = lifetime_.watch();
     checkpoints_.stop();  // ends a flush, and with it the close, if that was waited for
     if (!self.over()) closed();
@@ -114,11 +114,11 @@ void Pump::fenced() {
     drop_reader();
     cancel(turn_timer_);
     if (turn_ != Turn::handling) {
-        turn_ = Turn::idle;
+        set_turn(Turn::idle);
         left_ = {};
     }
     if (cell_) cell_->set_closing(Closed::lost);
-    if (!closing_)
+    if (!is_closing())
         place_.permit.on_fenced(partition_);  // answers with close(lost), perhaps at once
 }
 
@@ -128,17 +128,17 @@ PartitionStatus Pump::status() const {
     status.epoch = epoch_.value;
     status.handled_sequence = handled_sequence_;
     status.checkpoint_sequence = checkpoints_.stored().sequence;
-    status.last_enqueued_sequence = last_enqueued_;
+    status.last_enqueued_sequence = intake_.last_enqueued();
     status.events_handled = events_handled_;
     status.failures = handler_failures_;
-    status.state = closing_                       ? "closing"
-                   : turn_ == Turn::parked        ? "parked"
-                   : is_paused_ || is_held_back_  ? "paused"
-                   : opening_ < Opening::open     ? "opening"
-                   : turn_ == Turn::resting       ? "retrying"
-                   : turn_ == Turn::putting_aside ? "retrying"
-                   : turn_ == Turn::idle          ? "reading"
-                                                  : "handling";
+    status.state = is_closing()                    ? "closing"
+                   : turn_ == Turn::parked         ? "parked"
+                   : is_paused_ || is_held_back_   ? "paused"
+                   : opening_ < Opening::open      ? "opening"
+                   : turn_ == Turn::resting        ? "retrying"
+                   : turn_ == Turn::dead_lettering ? "retrying"
+                   : turn_ == Turn::idle           ? "reading"
+                                                   : "handling";
     return status;
 }
 

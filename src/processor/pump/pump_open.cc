@@ -71,7 +71,7 @@ const Position& Pump::start_position() const {
 }
 
 void Pump::decide(std::int64_t created_ms, const source::PartitionProperties& partition) {
-    last_enqueued_ = partition.last.value;
+    intake_.set_last_enqueued(partition.last.value);
     const auto resumed = resume(resumed_, partition, created_ms, start_position());
     if (!resumed.ok()) return refuse(resumed.error());
     if (resumed->must_reset && turn_ != Turn::idle) {
@@ -121,8 +121,8 @@ void Pump::go_on(const Resume& resume) {
     landmark_ = resume.landmark;
     resumed_.sequence = resume.handled;
     if (last_taken_ < 0) handled_sequence_ = resume.handled.value;
-    last_read_ = resume.handled.value;
-    may_skip_ = resume.notice.has_value();
+    intake_.set_last_read(resume.handled.value);
+    intake_.set_may_skip(resume.notice.has_value());
     open_handler();
 }
 
@@ -137,13 +137,14 @@ void Pump::open_handler() {
 void Pump::attach() {
     opening_ = Opening::attaching;
     unheard();
-    next_since_ = place_.loop.clock().now();
+    intake_.wait_from(place_.loop.clock().now());
     if (seek_) {
         position_ = *seek_;
         seek_.reset();
         is_position_ours_ = true;
         landmark_.reset();
-        last_read_ = last_taken_ = -1;
+        last_taken_ = -1;
+        intake_.set_last_read(-1);
     }
     source::ReadOptions options;
     if (place_.source.is_exclusive()) {
@@ -153,33 +154,19 @@ void Pump::attach() {
     options.prefetch_events = options_.prefetch_events;
     options.prefetch_bytes = options_.prefetch_bytes;
     options.track_end = options_.track_end;
-    awaited_ = landmark_;
-    const Position from = awaited_ ? Position::at_sequence(awaited_->sequence) : position_;
+    intake_.await(landmark_);
+    const Position from = landmark_ ? Position::at_sequence(landmark_->sequence) : position_;
     place_.source.open(partition_, from, options,
                        while_current([this](Result<std::unique_ptr<source::Reader>> reader) {
                            if (!reader.ok()) {
                                return restart(ErrorScope::source, "open", reader.error());
                            }
-                           reader_ = std::move(*reader);
+                           intake_.attach(std::move(*reader));
                            opening_ = Opening::open;
                            heard(true);
-                           fill();
+                           intake_.fill();
                            dispatch();
                        }));
-}
-
-// PUMP-7: the first event is the last one that was handled, if the hub still has it. False if
-// nothing is left of the batch.
-bool Pump::pass_landmark(EventBatch& batch) {
-    const Landmark awaited = *awaited_;
-    awaited_.reset();
-    if (batch[0].sequence_number != awaited.sequence) return true;
-    if (const auto known = check(awaited, batch[0]); !known.ok()) {
-        refuse(known.error());
-        return false;
-    }
-    batch.drop_first();
-    return !batch.empty();
 }
 
 // The hub and the checkpoint contradict each other: nothing is handled until an operator decides.
@@ -216,15 +203,12 @@ void Pump::restart(ErrorScope scope, std::string_view operation, const Error& er
 // What was read but not handed out is read again.
 void Pump::drop_reader() {
     ++round_;
-    reader_.reset();
-    is_reading_ = false;
-    next_ = {};
+    intake_.detach();
     cancel(restart_timer_);
-    cancel(read_timer_);
     if (opening_ > Opening::looking) opening_ = Opening::looking;
     if (turn_ == Turn::idle) cancel(turn_timer_);
     if (last_taken_ < 0) return;  // nothing was handed out: from where we began
-    last_read_ = last_taken_;
+    intake_.set_last_read(last_taken_);
     landmark_ = taken_;
     resumed_.sequence = {last_taken_};
     resumed_.offset = taken_.offset < 0 ? "" : std::to_string(taken_.offset);
