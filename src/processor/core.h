@@ -145,7 +145,7 @@ private:
     std::optional<io::TimerId> timer_;
     std::optional<io::TimerId> reach_timer_;
     Reach reach_;
-    bool is_unread_ = false;  // and was told
+    bool is_unread_ = false;  // as the coordinator was told
     StoreMemory store_memory_;
     bool is_store_young_ = false;  // nothing is handled yet
     bool is_store_lost_ = false;

@@ -108,7 +108,7 @@ public:
     bool run_until(Callback<bool()> condition, Duration at_most = std::chrono::minutes(5)) {
         return scheduler.run_until(std::move(condition), at_most);
     }
-    // As people do it.
+    // As an operator does it.
     void write(checkpoint::Record record) {
         for (const auto& stored : records(record.key)) record.version = stored.version;
         checkpoint::MemoryStore store(store_loop, server, group);

@@ -186,7 +186,7 @@ TEST(Core, shares_by_load_if_told_to) {
     }
 }
 
-TEST(Core, tries_a_parked_partition_again_when_people_pause_and_resume_it) {
+TEST(Core, pause_and_resume_retries_a_parked_partition) {
     World world;
     world.options.poison = Poison::park;
     world.options.retry = {.attempts_max = 1};

@@ -13,7 +13,7 @@ namespace evenkeel::processor {
 // Why a partition is given up.
 enum class CloseReason : std::uint8_t {
     shutdown,   // this processor stops
-    hand_over,  // another member takes it, in peace
+    hand_over,  // another member takes it over, gracefully
     lost,       // another has it already, or may have: nothing may be written any more
 };
 

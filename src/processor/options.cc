@@ -95,7 +95,7 @@ source::OpenOptions source_options(const ProcessorOptions& options) {
     result.client.name = "evenkeel processor";
     result.client.tls_ca_pem = options.tls_ca_pem;
     result.client.tls_verify = options.tls_verify;
-    // The pump goes on trying for ever; it is told soon, and looks often.
+    // The pump goes on trying for ever; it hears of changes soon, and looks often.
     result.client.retry.retries_max = 5;
     result.client.retry.delay_max = std::chrono::milliseconds(2000);
     result.client.retry.try_timeout = std::chrono::milliseconds(15'000);

@@ -143,7 +143,7 @@ public:
 
 private:
     void end(Result<> result) {
-        // Drained, because people asked for it: that is no failure.
+        // Drained, because an operator asked for it: that is no failure.
         if (!result.ok() && result.error().code == ErrorCode::cancelled) result = {};
         const Lock lock(mutex_);
         if (!ended_) ended_ = std::move(result);

@@ -164,7 +164,7 @@ void HistoryChecker::on_sealed(const checkpoint::Checkpoint& found) {
     if (owner != part.changes.rend()) session.by = owner->owner;
 }
 
-// How far the session is known to be through: handled, or put aside.
+// How far the session is known to be through: handled, or dead-lettered.
 std::int64_t HistoryChecker::finished(const Part& part, const Session& session) const {
     std::int64_t to = session.next - 1;
     while (part.aside.contains(to + 1)) ++to;

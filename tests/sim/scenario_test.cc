@@ -113,7 +113,7 @@ TEST(Pause, of_an_owner_costs_no_second_reader) {
     EXPECT_LE(measured.unread_s, 60);
 }
 
-TEST(Outage, of_the_store_moves_nothing_where_the_broker_keeps_readers_apart) {
+TEST(Outage, of_the_store_moves_nothing_with_exclusive_readers) {
     const Measured measured = run("outage-20s-exclusive", poll);
     EXPECT_EQ(measured.moves, 0);
     EXPECT_EQ(measured.unread_s, 0);

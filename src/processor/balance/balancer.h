@@ -71,7 +71,7 @@ struct Plan {
 
 Plan plan(const View& view);
 
-// The inputs, the shares and the moves with their reasons, for people.
+// The inputs, the shares and the moves with their reasons, for operators.
 std::string explain(const View& view, const Plan& plan);
 
 // How many partitions a newcomer may hold so far, if all of `quota` are its due at the end of

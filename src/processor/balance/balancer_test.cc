@@ -99,7 +99,7 @@ TEST(Balancer, a_newcomer_is_offered_exactly_what_exceeds_the_shares) {
     EXPECT_FALSE(result.expects);
 }
 
-TEST(Balancer, what_is_offered_counts_as_given_so_that_two_givers_do_not_overfill) {
+TEST(Balancer, offers_count_as_given_so_that_nobody_is_overfilled) {
     View view = a_view({"a", "b", "c"}, 6);
     for (std::size_t p = 0; p < 6; ++p) view.partitions[p].owner = p < 3 ? 0 : 1;
     view.partitions[0].offered_to = 2;
@@ -161,7 +161,7 @@ TEST(Balancer, takes_only_the_surplus_of_official_members) {
 }
 
 // They do not take from each other as long as each has the floor.
-TEST(Balancer, what_an_official_member_has_too_much_goes_to_ours_whatever_the_names_are) {
+TEST(Balancer, surplus_of_official_members_goes_to_ours_whatever_the_names) {
     for (int name = 0; name < 20; ++name) {
         View view = a_view({"a" + std::to_string(name), "greedy", "content"}, 8);
         view.members[1].is_foreign = view.members[2].is_foreign = true;
@@ -206,7 +206,7 @@ TEST(Balancer, quotas_are_floor_or_ceiling_B1) {
     }
 }
 
-TEST(Balancer, ends_within_one_of_each_other_and_gives_each_partition_to_one) {
+TEST(Balancer, shares_differ_by_one_at_most_and_never_overlap) {
     Random random(test_seed());
     for (int round = 0; round < 3000; ++round) {
         View view = any_view(random);

@@ -5,7 +5,7 @@
 //
 //     listings ──observe()──▶ the interval of each owner ──▶ renewal() of ours, expiry() of theirs
 //
-// No I/O; told the time. Threads: any.
+// No I/O; the caller passes the time. Threads: any.
 #pragma once
 
 #include <cstdint>

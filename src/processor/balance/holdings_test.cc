@@ -65,7 +65,7 @@ TEST_F(HoldingsTest, opens_again_only_after_close_and_under_a_higher_epoch_H1) {
     EXPECT_TRUE(holdings_.may_act(partition));
 }
 
-TEST_F(HoldingsTest, may_act_while_it_drains_in_peace_but_not_when_that_is_hastened) {
+TEST_F(HoldingsTest, may_act_while_draining_gracefully_but_not_once_lost) {
     holdings_.hold(entry(1), true, start);
     int drained = 0;
 

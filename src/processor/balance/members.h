@@ -10,7 +10,7 @@
 // nothing, all begin anew: they may have been as blind as we. After a short one they get a moment
 // to write. A listing that takes long is not such a time while our heartbeats are answered. One
 // that we have not seen writing yet, and that is old by the store's clock, keeps what it has but is
-// given nothing. No I/O; told the time.
+// given nothing. No I/O; the caller passes the time.
 #pragma once
 
 #include <cstdint>

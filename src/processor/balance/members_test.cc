@@ -62,7 +62,7 @@ TEST_F(MembersTest, is_dead_once_one_version_was_watched_for_long_enough) {
     EXPECT_TRUE(members_.is_live("a"));
 }
 
-TEST_F(MembersTest, an_exact_age_counts_from_the_write_and_not_from_our_look_at_it) {
+TEST_F(MembersTest, an_exact_age_counts_from_the_write) {
     observe(0s, {an_exact("a", "1", 1s)});
     EXPECT_EQ(members_.next_death(), start + 6s) << "the first look tells nothing about the store";
 
@@ -136,7 +136,7 @@ TEST_F(MembersTest, one_that_was_dead_before_we_came_is_watched_first) {
 }
 
 // Trap 10.
-TEST_F(MembersTest, after_a_time_without_listings_nobody_is_judged_by_what_was_seen_before) {
+TEST_F(MembersTest, an_outage_restarts_the_time_until_a_member_is_dead) {
     observe(0s, {a_member("a", "1")});
 
     observe(20s, {a_member("a", "1", 20s)});

@@ -2,7 +2,7 @@
 //
 //     measured ──jump: believed at once; else smoothed over two minutes──▶ of() ──▶ is_due()
 //
-// No I/O; told the time. Threads: one.
+// No I/O; the caller passes the time. Threads: one.
 #pragma once
 
 #include <functional>

@@ -42,7 +42,7 @@ TEST_F(ViewTest, an_owner_of_ours_without_an_entry_has_left_and_owns_nothing) {
     EXPECT_EQ(view.partitions[3].owner, nobody);
 }
 
-TEST_F(ViewTest, an_owner_without_epoch_is_an_official_member_while_its_entry_is_young) {
+TEST_F(ViewTest, a_young_entry_without_epoch_is_an_official_member) {
     Ownership young{.partition = {0}, .owner = "official", .epoch = {0}};
     young.age = 119s;
     Ownership old{.partition = {1}, .owner = "stopped", .epoch = {0}};

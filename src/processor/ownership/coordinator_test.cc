@@ -193,7 +193,7 @@ TEST_F(CoordinatorTest, with_exclusive_readers_it_reads_on_while_the_store_is_aw
     EXPECT_EQ(a->host.opened().at({0}).value, 1) << "it was never closed";
 }
 
-TEST_F(CoordinatorTest, a_lease_that_comes_back_covers_a_partition_only_after_a_write_under_it) {
+TEST_F(CoordinatorTest, a_regained_lease_covers_only_what_is_written_under_it) {
     is_exclusive_ = true;
     auto a = make("a");
     a->start(1);
@@ -280,7 +280,7 @@ TEST_F(CoordinatorTest, leaving_ends_also_if_another_takes_the_id_meanwhile) {
     EXPECT_EQ(twin->count(), 2U);
 }
 
-TEST_F(CoordinatorTest, a_crashed_one_comes_back_to_its_partitions_and_waits_for_its_old_lease) {
+TEST_F(CoordinatorTest, a_restarted_member_waits_for_its_old_lease) {
     auto a = make("a", "1");
     auto other = make("b", "1");
     a->start(4);
@@ -301,7 +301,7 @@ TEST_F(CoordinatorTest, a_crashed_one_comes_back_to_its_partitions_and_waits_for
     }
 }
 
-TEST_F(CoordinatorTest, a_reader_that_was_cut_is_opened_again_under_a_higher_epoch_if_it_is_ours) {
+TEST_F(CoordinatorTest, a_cut_reader_is_reopened_under_a_higher_epoch_if_ours) {
     is_exclusive_ = true;
     auto a = make("a");
     a->start(1);

@@ -4,7 +4,7 @@
 //     begun ──renewed──▶ valid ──now >= until──▶ lapsed ──renewed──▶ valid, since now
 //
 // What was asked for before `since()` does not count under the lease: it may have been overtaken.
-// No I/O; told the time. Threads: one, but for terms.
+// No I/O; the caller passes the time. Threads: one, but for terms.
 #pragma once
 
 #include <atomic>

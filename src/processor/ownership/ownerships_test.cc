@@ -40,7 +40,7 @@ TEST(Ownerships, nothing_is_believed_while_a_write_is_under_way) {
     EXPECT_TRUE(ownerships.is_writing({0}));
 }
 
-TEST(Ownerships, an_entry_that_vanished_is_free_and_one_beyond_the_hub_is_left_out) {
+TEST(Ownerships, a_vanished_entry_is_free_and_unknown_partitions_are_ignored) {
     Ownerships ownerships;
     ownerships.resize(1);
     ownerships.adopt({{.partition = {0}, .owner = "a", .epoch = {3}, .version = "1"},

@@ -3,7 +3,7 @@
 //
 //     heard ──unread_max / 4──▶ ask ──unread_max / 2──▶ unread_since() tells
 //
-// No I/O; told the time.
+// No I/O; the caller passes the time.
 #pragma once
 
 #include <optional>

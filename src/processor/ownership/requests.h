@@ -1,8 +1,8 @@
-// What people ask of a running group, as records in the store (checkpoint/store.h): to pause, and
+// What operators ask of a running group, as records in the store (checkpoint/store.h): to pause, and
 // to drain one instance. `evenkeel processor` writes them; each instance looks now and then.
 //
 //     request/pause                 "all", or "0,3,7": partitions
-//     request/store, request/lost   not of people: processor/ownership/store_mark.h
+//     request/store, request/lost   written by members: processor/ownership/store_mark.h
 //     request/drain/<incarnation>   that instance hands everything over and stops
 #pragma once
 

@@ -3,7 +3,7 @@
 //     joined, died, loads changed ──settle──▶ calm: partitions may be moved
 //     leave() ──settle, again for each that joins or leaves, at most three──▶ gives its partitions
 //
-// No I/O; told the time. Threads: one.
+// No I/O; the caller passes the time. Threads: one.
 #pragma once
 
 #include <cstdint>

@@ -4,7 +4,7 @@
 //        ▲                                                    read for half of that──▶ gives all up
 //        └────────── rests: takes nothing for a while, longer each time ◀─────────────────┘
 //
-// No I/O; told the time. Threads: one.
+// No I/O; the caller passes the time. Threads: one.
 #pragma once
 
 #include <optional>

@@ -65,7 +65,7 @@ TEST(Checkpointer, writes_by_count_by_time_or_by_hand) {
     EXPECT_FALSE(is_due({.manual = true, .every_events = 10}, 1000));
 }
 
-TEST(Checkpointer, keeps_offset_and_enqueued_time_of_the_former_owner_when_it_counts_attempts) {
+TEST(Checkpointer, counting_attempts_keeps_the_former_owners_offset_and_time) {
     Rig rig({.manual = true});
     rig.checkpointer.begin(
         {.partition = {0}, .sequence = {5}, .offset = "500", .epoch = {2}, .enqueued_ms = 1234});

@@ -37,7 +37,7 @@ private:
 //     evenkeel-hub, evenkeel-group               whose event it was
 //     evenkeel-partition, evenkeel-sequence,     where it is, or was
 //     evenkeel-offset, evenkeel-enqueued-ms
-//     evenkeel-at-ms                             when it was put aside
+//     evenkeel-at-ms                             when it was dead-lettered
 //
 // What that hub will never take (it is too large with all this) goes to the store.
 class HubDeadLetters final : public DeadLetters {

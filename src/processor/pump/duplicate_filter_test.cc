@@ -30,7 +30,7 @@ struct Shared final : PartitionHandler {
     BatchHandler& handler_;
 };
 
-TEST(DuplicateFilter, lets_a_failed_batch_be_tried_again_without_doing_an_event_twice) {
+TEST(DuplicateFilter, a_retried_batch_handles_no_event_twice) {
     PumpRig rig;
     std::vector<std::int64_t> done;
     int failures = 0;

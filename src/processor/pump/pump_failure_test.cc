@@ -77,7 +77,7 @@ TEST(PumpRetry, takes_an_exception_for_a_failure) {
     EXPECT_NE(rig.dead_letters()[0].cause.find("broken"), std::string::npos);
 }
 
-TEST(PumpRetry, goes_on_behind_what_the_handler_said_was_done_before_it_failed) {
+TEST(PumpRetry, continues_behind_what_the_handler_checkpointed) {
     PumpRig rig;
     rig.options.batch_events_max = 4;
     bool is_first = true;
@@ -350,7 +350,7 @@ TEST(PumpSource, goes_on_in_order_after_cuts_and_restarts_of_the_hub) {  // PUMP
     EXPECT_EQ(rig.sequences(), up_to(last));
 }
 
-TEST(PumpSource, stops_handing_out_what_it_has_read_when_another_reader_takes_over) {
+TEST(PumpSource, drops_read_events_when_another_reader_takes_over) {  // RC-040
     PumpRig rig;
     rig.options.batch_events_max = 10;
     rig.workers.set_latency(seconds(1), seconds(1));
@@ -460,7 +460,7 @@ TEST(PumpSource, says_again_and_again_that_a_checkpoint_is_beyond_the_end) {
     EXPECT_EQ(rig.sequences(), up_to(504, 501));
 }
 
-TEST(PumpFence, without_a_lease_it_handles_only_while_the_broker_has_its_reader) {
+TEST(PumpFence, without_a_lease_handling_needs_an_attached_reader) {
     PumpRig rig;
     rig.options.batch_events_max = 2;
     rig.behaviour = [&](Partition&, Events events) -> Result<> {
@@ -480,7 +480,7 @@ TEST(PumpFence, without_a_lease_it_handles_only_while_the_broker_has_its_reader)
     EXPECT_EQ(rig.sequences(), up_to(19));
 }
 
-TEST(PumpFence, a_call_whose_lease_ends_while_it_waits_for_a_worker_does_not_begin) {
+TEST(PumpFence, a_call_queued_past_the_end_of_its_lease_does_not_begin) {
     for (const auto delivery : {Delivery::at_least_once, Delivery::at_most_once}) {
         PumpRig rig;
         rig.options.delivery = delivery;
@@ -510,7 +510,7 @@ TEST(PumpFence, a_call_whose_lease_ends_while_it_waits_for_a_worker_does_not_beg
     }
 }
 
-TEST(PumpClose, says_so_if_the_partition_is_lost_before_its_last_checkpoint_is_stored) {
+TEST(PumpClose, reports_a_loss_before_the_last_checkpoint_is_stored) {
     PumpRig rig;
     rig.options.checkpoints = {.every_events = 1000, .every = seconds(100)};
     rig.append(5);

@@ -27,7 +27,7 @@ TEST(Pump, hands_every_event_to_the_handler_once_and_in_order) {
     EXPECT_TRUE(rig.failures.empty());
 }
 
-TEST(Pump, gives_at_most_the_batch_it_may_and_gathers_while_the_handler_is_busy) {
+TEST(Pump, gathers_a_bounded_batch_while_the_handler_is_busy) {
     PumpRig rig;
     rig.options.batch_events_max = 10;
     rig.workers.set_latency(milliseconds(50), milliseconds(50));
@@ -79,7 +79,7 @@ TEST(Pump, stores_progress_after_so_many_events_and_after_some_time) {
     EXPECT_GT(rig.stored().enqueued_ms, 0);
 }
 
-TEST(Pump, repeats_at_most_what_came_after_the_last_checkpoint_when_it_crashes) {
+TEST(Pump, a_crash_repeats_only_events_after_the_last_checkpoint) {
     PumpRig rig;
     rig.options.checkpoints = {.every_events = 100, .every = milliseconds(0)};
     rig.append(100);
@@ -98,7 +98,7 @@ TEST(Pump, repeats_at_most_what_came_after_the_last_checkpoint_when_it_crashes) 
     EXPECT_EQ(rig.sequences(), expected);
 }
 
-TEST(Pump, stores_by_hand_only_what_was_asked_for_and_never_past_an_unfinished_event) {
+TEST(Pump, manual_checkpoints_never_pass_an_unfinished_event) {
     PumpRig rig;
     rig.options.checkpoints.manual = true;
     rig.options.batch_events_max = 10;
@@ -224,7 +224,7 @@ TEST(Pump, writes_no_checkpoint_without_the_permit) {
     EXPECT_EQ(rig.stored().sequence.value, 9);
 }
 
-TEST(Pump, lets_the_running_handler_end_and_stores_its_result_at_hand_over) {
+TEST(Pump, hand_over_waits_for_the_handler_and_stores_its_progress) {
     PumpRig rig;
     rig.workers.set_latency(seconds(5), seconds(5));
     rig.options.batch_events_max = 10;
@@ -253,7 +253,7 @@ TEST(Pump, discards_everything_once_the_partition_is_lost) {
     EXPECT_EQ(rig.closed, std::vector{Closed::lost});
 }
 
-TEST(Pump, is_done_at_once_when_the_partition_is_lost_while_it_is_handed_over) {
+TEST(Pump, a_loss_during_a_hand_over_ends_it_immediately) {
     PumpRig rig;
     rig.append(5);
     rig.open();
@@ -331,7 +331,7 @@ TEST(Pump, stands_still_while_it_is_paused) {
     EXPECT_TRUE(rig.run_until_handled(10));
 }
 
-TEST(Pump, goes_to_another_place_when_asked_to_and_never_lowers_the_checkpoint) {
+TEST(Pump, seek_moves_the_reader_but_never_lowers_the_checkpoint) {
     PumpRig rig;
     bool is_first = true;
     rig.behaviour = [&](Partition& partition, Events events) -> Result<> {
@@ -389,7 +389,7 @@ TEST(Pump, stores_first_and_handles_then_if_at_most_once_is_asked_for) {
     EXPECT_EQ(rig.sequences(), up_to(14, 10)) << "what a crash cut off is not repeated";
 }
 
-TEST(Pump, repeats_nothing_if_at_most_once_is_asked_for_and_the_handler_fails) {
+TEST(Pump, at_most_once_repeats_nothing_after_a_handler_failure) {
     PumpRig rig;
     rig.options.delivery = Delivery::at_most_once;
     rig.options.batch_events_max = 10;

@@ -40,7 +40,7 @@ struct Resume {
     // To be compared with the event before anything behind it is handled; none if it is not there
     // any more, or nothing but its number is known.
     std::optional<Landmark> landmark = {};
-    std::optional<Error> notice = {};  // for people
+    std::optional<Error> notice = {};  // for the operator
 };
 
 // `created_ms` is the hub's, 0 if unknown. A checkpoint without an event but with a hub was pinned

@@ -86,7 +86,7 @@ TEST(Resume, reads_a_hub_that_was_created_again_from_its_beginning) {
     EXPECT_TRUE(result->notice);
 }
 
-TEST(Resume, takes_a_checkpoint_beyond_the_end_of_an_unknown_hub_for_that_of_another) {
+TEST(Resume, resets_a_checkpoint_beyond_the_end_of_an_unknown_hub) {
     const auto result =
         resume({.partition = {0}, .sequence = {410}}, hundred, created, Position::latest());
 

@@ -41,7 +41,7 @@ TEST(Retry, pauses_a_pump_for_five_seconds_at_most) {
     EXPECT_GE(restart_delay(1000, random), milliseconds(4000));
 }
 
-TEST(Verdict, is_poison_only_for_an_event_that_was_alone_and_failed_as_often_as_it_may) {
+TEST(Verdict, is_poison_only_after_all_attempts_of_a_single_event) {
     const RetryPolicy policy{.attempts_max = 3};
 
     EXPECT_EQ(judge(policy, failed, 1, 2), Verdict::retry);
