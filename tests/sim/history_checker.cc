@@ -196,11 +196,11 @@ void HistoryChecker::on_put_aside(const checkpoint::DeadLetter& letter) {
     Part& part = parts_[letter.partition.value];
     ++letters_;
     if (part.failed[letter.sequence.value] == 0) {
-        violate_(fmt::format("event {} of partition {} is put aside but has not failed",
+        violate_(fmt::format("event {} of partition {} is dead-lettered but has not failed",
                              letter.sequence.value, letter.partition.value));
     }
     if (letter.attempts < options_.attempts_max) {
-        violate_(fmt::format("event {} of partition {} is put aside after {} attempts",
+        violate_(fmt::format("event {} of partition {} is dead-lettered after {} attempts",
                              letter.sequence.value, letter.partition.value, letter.attempts));
     }
     part.aside.insert(letter.sequence.value);

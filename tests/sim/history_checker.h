@@ -12,7 +12,7 @@
 //   A3  A stored checkpoint never falls, is of the epoch that sealed it last, and lies within what
 //       its own session has finished.
 //   A4  At most once: no event reaches a handler twice, nor before it was stored.
-//   A5  A member that hands a partition over gracefully has no handler running in it, and has stored all
+//   A5  A member that hands a partition over runs no handler in it any more, and has stored all
 //       that was handled; unless it said that it could not.
 //   A6  In the end every event was handled or dead-lettered.
 //   A7  Nobody takes a partition that its owner holds under a lease (ProcessorWorld checks it).

@@ -1,4 +1,4 @@
-// The last moves of each partition and their reasons, for operators: who had it, who has it, why. In
+// The last moves of each partition and their reasons, for operators: from whom, to whom, why. In
 // the store, under "moves/<partition>", written by whoever carried the move out.
 //
 // It is no part of what keeps owners apart: a line that cannot be written after some attempts is

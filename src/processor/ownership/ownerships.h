@@ -1,5 +1,5 @@
 // What we know of each partition's entry: from listings, and from our own writes, which are younger
-// than any listing that was asked for before they were answered. No I/O; the caller passes the time.
+// than any listing requested before they were answered. No I/O; the caller passes the time.
 #pragma once
 
 #include <cstdint>

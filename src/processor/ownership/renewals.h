@@ -1,5 +1,5 @@
 // Which of our ownership records are written again though nothing changed. For ourselves hardly
-// ever; but processors of other SDKs go by the age of the records. No I/O; the caller passes the time.
+// ever; but processors of other SDKs go by their age. No I/O; the caller passes the time.
 // Threads: one.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What operators ask of a running group, as records in the store (checkpoint/store.h): to pause, and
+// What operators ask of a group, as records in the store (checkpoint/store.h): to pause, and
 // to drain one instance. `evenkeel processor` writes them; each instance looks now and then.
 //
 //     request/pause                 "all", or "0,3,7": partitions
