@@ -80,6 +80,7 @@ public:
     void list_records(std::string_view prefix, Answer<std::vector<Record>> done) override;
     void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()> changed) override;
+    Pace pace() const override { return inner_->pace(); }
 
 private:
     // `call` runs on the server's loop with the inner store and its answer.

@@ -178,7 +178,8 @@ public:
     // then callers poll. A second call replaces the function; an empty one ends the watch.
     virtual bool watch(std::function<void()> changed) = 0;
 
-    virtual Pace pace() const { return Pace::quick; }
+    // Constant. A store around another one answers what that one does.
+    virtual Pace pace() const = 0;
 
     // For exactly-once sinks (checkpoint/transaction.h); null if the store has none.
     virtual Transactions* transactions() { return nullptr; }

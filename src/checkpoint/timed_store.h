@@ -39,6 +39,7 @@ public:
     void list_records(std::string_view prefix, Answer<std::vector<Record>> done) override;
     void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()> changed) override { return inner_.watch(std::move(changed)); }
+    Pace pace() const override { return inner_.pace(); }
     Transactions* transactions() override { return inner_.transactions(); }
 
 private:

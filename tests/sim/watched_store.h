@@ -85,6 +85,7 @@ public:
         inner_->write_record(record, std::move(done));
     }
     bool watch(std::function<void()> changed) override { return inner_->watch(std::move(changed)); }
+    checkpoint::Pace pace() const override { return inner_->pace(); }
 
 private:
     template <typename T>

@@ -57,6 +57,7 @@ public:
     void list_records(std::string_view prefix, Answer<std::vector<Record>> done) override;
     void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()> changed) override;
+    Pace pace() const override { return Pace::quick; }
     // native() of a transaction is libpq's PGconn*.
     Transactions* transactions() override;
 
