@@ -152,7 +152,7 @@ Members::Change Rounds::observe(std::vector<Member> listed, Instant now) {
     if (EK_CANARY(wall_clock_expiry)) {
         const WallTime wall = place_.loop.clock().wall();
         std::erase_if(listed, [&](const Member& member) {
-            return wall - WallTime{member.since_ms} >= timing_.dead;
+            return member.id != options_.id && wall - WallTime{member.since_ms} >= timing_.dead;
         });
     }
     const Members::Change change = members_.observe(std::move(listed), now);
