@@ -332,6 +332,7 @@ void Rounds::recheck(std::vector<OwnershipWrite> writes) {
 
 void Rounds::write(std::vector<OwnershipWrite> writes) {
     std::vector<Ownership> entries;
+    entries.reserve(writes.size());
     for (const OwnershipWrite& each : writes) entries.push_back(each.entry);
     const Instant asked = place_.loop.clock().now();
     writer_.write(std::move(entries),
