@@ -32,7 +32,7 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
       options_(options),
       jwt_(options.jwt),
       quotas_(options.throttle, options.quotas, loop.clock().now()),
-      recall_(loop, reads, hubs, producers_),
+      recall_(loop, reads, producers_),
       crowd_({.connections_max = options.connections_max,
               .unauthenticated_max = options.unauthenticated_max,
               .per_address_max = options.connections_per_address_max}),

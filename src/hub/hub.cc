@@ -1,5 +1,6 @@
 // The public Hub (include/evenkeel/hub.h): threads around a Namespace, and calls that wait.
-#include <atomic>
+#include <utility>
+#include <variant>
 
 #include <fmt/core.h>
 
@@ -9,6 +10,7 @@
 #include "hub/inside.h"
 #include "hub/namespace.h"
 #include "hub/sections.h"
+#include "hub/stream_reader.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
 #include <evenkeel/hub.h>
@@ -21,82 +23,37 @@ using io::system::LoopThread;
 using io::system::run_and_wait;
 using io::system::WorkerThread;
 
-constexpr std::size_t read_bytes = std::size_t{256} << 10;
 // For ever, without leaving the range of the clock.
 constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
 
-// The loop's half of a reader. Pinned to the loop; made and destroyed there.
-class ReaderCore {
+// The loop's half of a reader: hands cold reads to the caller's thread. Pinned to the loop; made
+// and destroyed there.
+class ReaderCore final : public hub::ColdReads {
 public:
-    using Answer = Callback<void(Result<commitlog::ReadStep>)>;
+    // What the caller does next: takes the answer, or performs a cold read.
+    using Turn = std::variant<Result<commitlog::Slice>, commitlog::ColdRead>;
 
-    explicit ReaderCore(io::Loop& loop) : loop_(loop) {}
+    explicit ReaderCore(io::Loop& loop) : reader_(loop, *this) {}
+    hub::StreamReader& reader() { return reader_; }
 
-    Result<> attach(hub::EventHub& event_hub, std::string_view group, PartitionId partition,
-                    const Position& position, const ReaderOptions& options) {
-        hub::ReaderRequest request{options.name, std::nullopt};
-        if (options.epoch) request.epoch = Epoch{*options.epoch};
-        EK_TRY_ASSIGN(reader_, event_hub.attach(group, partition, position, request,
-                                                [this](const Error& why) { end(why); }));
-        return {};
+    // `performed` is the cold read of the turn before. `promise` is set once.
+    void read(std::optional<Performed> performed, Duration wait, Promise<Turn>& promise) {
+        if (performed && done_) std::exchange(done_, nullptr)(std::move(*performed));
+        asked_ = &promise;
+        reader_.read(wait, [this](Result<commitlog::Slice> slice) { tell(std::move(slice)); });
     }
-
-    // Answers at once, or when there is something to read, or with nothing at the deadline.
-    void read(const std::optional<commitlog::ReadOutcome>& performed, std::optional<Offset> missed,
-              Duration wait, Answer answer) {
-        if (performed && reader_) reader_->advance(*performed);
-        if (missed && reader_) reader_->missed(*missed);
-        answer_ = std::move(answer);
-        deadline_ = loop_.clock().now() + wait;
-        try_read();
-    }
-
-    void end(const Error& why) {
-        if (reader_) reader_->cancel_wait();
-        if (!reason_) reason_ = why;
-        ended_ = true;
-        if (answer_) reply(*reason_);
-    }
-
-    void detach() {
-        end({ErrorCode::cancelled, "the reader was closed"});
-        reader_.reset();
-    }
-
-    // Threads: any. What was read but not handed out yet is not handed out after that.
-    bool ended() const { return ended_; }
 
 private:
-    void try_read() {
-        if (reason_) return reply(*reason_);
-        auto step = reader_->read(read_bytes);
-        const bool nothing = step.ok() && std::holds_alternative<std::monostate>(*step);
-        if (!nothing || loop_.clock().now() >= deadline_) return reply(std::move(step));
-        if (!timer_) {
-            timer_ = loop_.run_at(deadline_, [this] {
-                timer_.reset();
-                if (reader_) reader_->cancel_wait();
-                if (answer_) reply(commitlog::ReadStep());
-            });
-        }
-        reader_->wait([this] { try_read(); });
+    void perform(commitlog::ColdRead read, Done done) override {
+        done_ = std::move(done);
+        reader_.cancel();  // the caller asks again when it has performed this
+        tell(std::move(read));
     }
+    void tell(Turn turn) { std::exchange(asked_, nullptr)->set(std::move(turn)); }
 
-    void reply(Result<commitlog::ReadStep> step) {
-        if (timer_) loop_.cancel(*timer_);
-        timer_.reset();
-        Answer answer = std::move(answer_);
-        answer_ = nullptr;
-        answer(std::move(step));
-    }
-
-    io::Loop& loop_;
-    std::unique_ptr<hub::PartitionReader> reader_;
-    Answer answer_;
-    Instant deadline_;
-    std::optional<io::TimerId> timer_;
-    std::optional<Error> reason_;
-    std::atomic<bool> ended_ = false;
+    hub::StreamReader reader_;
+    Promise<Turn>* asked_ = nullptr;  // while the caller waits
+    Done done_ = nullptr;             // of the cold read that the caller performs
 };
 
 // The caller's half: performs cold reads on the caller's thread, hands events out in portions.
@@ -114,62 +71,42 @@ public:
         }
         const SystemClock clock;
         const Instant deadline = clock.now() + std::min(wait, wait_max);
-        while (left_.empty() || core_->ended()) {
+        while (left_.empty() || core_->reader().has_ended()) {
             left_ = {};
-            if (core_->ended()) damage_.reset();
-            if (damage_) {
-                const std::string what = commitlog::to_string(*damage_);
-                damage_.reset();
-                return Error{ErrorCode::corrupt, what + "; the next read goes on behind them"};
+            auto turn = next_turn(std::max(Duration(0), deadline - clock.now()));
+            if (const auto* const cold = std::get_if<commitlog::ColdRead>(&turn)) {
+                perform(*cold);
+                continue;
             }
-            EK_TRY_ASSIGN(auto step, next_step(std::max(Duration(0), deadline - clock.now())));
-            if (auto* slice = std::get_if<commitlog::Slice>(&step)) {
-                left_ = std::move(*slice);
-            } else if (auto* cold = std::get_if<commitlog::ColdRead>(&step)) {
-                EK_TRY(perform(*cold));
-            } else {
-                return EventBatch();
-            }
+            EK_TRY_ASSIGN(left_, std::move(std::get<Result<commitlog::Slice>>(turn)));
+            if (left_.empty()) return EventBatch();
         }
         return hub::take_events(left_, events_max);
     }
 
     void close() override {
-        run_and_wait(loop_, [this] { core_->detach(); });
+        run_and_wait(loop_, [this] { core_->reader().close(); });
     }
 
 private:
-    Result<commitlog::ReadStep> next_step(Duration wait) {
-        Promise<Result<commitlog::ReadStep>> promise;
+    ReaderCore::Turn next_turn(Duration wait) {
+        Promise<ReaderCore::Turn> promise;
         loop_.post([this, wait, &promise] {
-            core_->read(performed_, missed_, wait, [&promise](Result<commitlog::ReadStep> step) {
-                promise.set(std::move(step));
-            });
+            core_->read(std::exchange(performed_, std::nullopt), wait, promise);
         });
-        auto step = promise.wait();
-        performed_.reset();
-        return step;
+        return promise.wait();
     }
 
-    Result<> perform(const commitlog::ColdRead& cold) {
-        auto outcome = cold.perform();
-        if (!outcome.ok()) {
-            if (outcome.error().code != ErrorCode::not_found) return outcome.error();
-            missed_ = cold.from;
-            return {};
-        }
-        left_ = outcome->events;
-        damage_ = outcome->damage;
-        performed_ = std::move(*outcome);
-        return {};
+    // The events are handed out from here; the loop hears of it with the next question.
+    void perform(const commitlog::ColdRead& cold) {
+        performed_ = {cold.perform(), true};
+        if (performed_->outcome.ok()) left_ = performed_->outcome->events;
     }
 
     LoopThread& loop_;
     std::unique_ptr<ReaderCore> core_;
     commitlog::Slice left_;
-    std::optional<commitlog::Damage> damage_;
-    std::optional<commitlog::ReadOutcome> performed_;
-    std::optional<Offset> missed_;  // where a file was not found
+    std::optional<hub::ColdReads::Performed> performed_;
 };
 
 class LocalHub final : public Hub {
@@ -273,7 +210,9 @@ public:
         return on_loop<std::unique_ptr<Reader>>([&]() -> Result<std::unique_ptr<Reader>> {
             EK_TRY_ASSIGN(hub::EventHub* const found, namespace_->find(event_hub));
             auto core = std::make_unique<ReaderCore>(loop_);
-            EK_TRY(core->attach(*found, group, {partition}, position, options));
+            hub::ReaderRequest request{options.name, std::nullopt};
+            if (options.epoch) request.epoch = Epoch{*options.epoch};
+            EK_TRY(core->reader().attach(*found, group, {partition}, position, request));
             return std::unique_ptr<Reader>(new LocalReader(loop_, std::move(core)));
         });
     }

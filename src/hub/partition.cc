@@ -1,5 +1,6 @@
 #include "hub/partition.h"
 
+#include <algorithm>
 #include <vector>
 
 namespace evenkeel::hub {
@@ -95,6 +96,22 @@ Result<std::unique_ptr<PartitionReader>> Partition::attach(const std::string& gr
     return reader;
 }
 
+Result<std::unique_ptr<PartitionReader>> Partition::peek(const Position& position,
+                                                         Callback<void(const Error&)> ended) {
+    EK_TRY_ASSIGN(commitlog::Log* const opened, log());
+    EK_TRY_ASSIGN(auto cursor, opened->seek(position));
+    const ReaderId id{++last_reader_};
+    std::unique_ptr<PartitionReader> reader(
+        new PartitionReader(*this, id, std::nullopt, std::move(cursor), std::move(ended)));
+    readers_[id] = reader.get();
+    return reader;
+}
+
+std::size_t Partition::reader_count() const {
+    return static_cast<std::size_t>(std::count_if(
+        readers_.begin(), readers_.end(), [](const auto& each) { return each.second->group_; }));
+}
+
 void Partition::end_readers(const std::optional<std::string>& group, const Error& reason) {
     std::vector<ReaderId> ending;
     for (const auto& [id, reader] : readers_) {
@@ -119,7 +136,8 @@ void Partition::end(ReaderId id, const Error& reason) {
 
 void Partition::detach(PartitionReader& reader) {
     reader.cancel_wait();
-    if (const auto group = groups_.find(reader.group_); group != groups_.end()) {
+    const auto group = reader.group_ ? groups_.find(*reader.group_) : groups_.end();
+    if (group != groups_.end()) {
         group->second.remove(reader.id_);
         if (group->second.size() == 0) groups_.erase(group);
     }

@@ -4,12 +4,14 @@
 
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 
 #include "base/ids.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "commitlog/log.h"
+#include "hub/log_cursor.h"
 #include "hub/rate.h"
 #include "hub/readers.h"
 #include <evenkeel/event.h>
@@ -18,32 +20,27 @@ namespace evenkeel::hub {
 
 class Partition;
 
-// A reader that is attached to a partition. Detaches when destroyed. It may outlive its partition:
-// it has ended then.
-class PartitionReader {
+// A reader of a partition. Detaches when destroyed. It may outlive its partition: it has ended
+// then.
+class PartitionReader final : public LogCursor {
 public:
-    ~PartitionReader();
+    ~PartitionReader() override;
     PartitionReader(const PartitionReader&) = delete;
     PartitionReader& operator=(const PartitionReader&) = delete;
 
-    // As Log::read. Fails with what ended the reader, once it has ended.
-    Result<commitlog::ReadStep> read(std::size_t bytes_max);
-    void advance(const commitlog::ReadOutcome& outcome);
-    // A cold read from here failed with `not_found`. If retention was faster, the next read() goes
-    // on behind what it removed; if not, somebody else took the file, and what it held is damage.
-    void missed(Offset from) { missed_ = from; }
-    // Goes back to an event that was read before. False if it cannot.
-    bool rewind(SequenceNumber sequence);
-    // Of what was read, so many were given to the client; for Partition::traffic().
-    void count_sent(std::int64_t events);
-    // Runs `task` once when there is something to read; not any more after end. One at a time.
-    void wait(Task task);
-    void cancel_wait();
+    Result<commitlog::ReadStep> read(std::size_t bytes_max) override;
+    void advance(const commitlog::ReadOutcome& outcome) override;
+    void missed(Offset from) override { missed_ = from; }
+    bool rewind(SequenceNumber sequence) override;
+    void wait(Task task) override;
+    void cancel_wait() override;
+    Offset next() const override { return cursor_.next; }
+    void count_sent(std::int64_t events) override;
 
 private:
     friend class Partition;
-    PartitionReader(Partition& partition, ReaderId id, std::string group, commitlog::Cursor cursor,
-                    Callback<void(const Error&)> ended)
+    PartitionReader(Partition& partition, ReaderId id, std::optional<std::string> group,
+                    commitlog::Cursor cursor, Callback<void(const Error&)> ended)
         : partition_(&partition),
           id_(id),
           group_(std::move(group)),
@@ -52,7 +49,7 @@ private:
 
     Partition* partition_;  // none once the reader has ended
     const ReaderId id_;
-    const std::string group_;
+    const std::optional<std::string> group_;  // none: peek()
     commitlog::Cursor cursor_;
     Callback<void(const Error&)> ended_;
     std::optional<commitlog::Log::WaitId> wait_;
@@ -80,9 +77,12 @@ public:
                                                     const Position& position,
                                                     const ReaderRequest& request,
                                                     Callback<void(const Error&)> ended);
+    // A reader of the hub itself: in no group, displaces nobody, not counted.
+    Result<std::unique_ptr<PartitionReader>> peek(const Position& position,
+                                                  Callback<void(const Error&)> ended);
     // Ends the readers of a group, or all of them.
     void end_readers(const std::optional<std::string>& group, const Error& reason);
-    std::size_t reader_count() const { return readers_.size(); }
+    std::size_t reader_count() const;
 
     // Events a second that were stored, and that were sent to readers; see Rate. Sampled by whoever
     // shows them.

@@ -1,17 +1,18 @@
 // An event hub in this process, read without a connection in between.
 //
 //     processor's loop           hub's loop                    reads (may block)
-//     Reader::read  ──post──▶    PartitionReader::read
-//                                   └─ a ColdRead   ──post──▶  perform
+//     Reader::read  ──post──▶    StreamReader::read
+//                                   └─ a cold read  ──post──▶  perform
 //        events     ◀──post──    slice           ◀──post──
 //
-// What a read brings beyond what was asked for waits in the reader: at most `read_bytes`.
+// What a read brings beyond what was asked for waits in the reader: at most 256 KiB, or one event.
 // Threads: pinned to `loop`; the other half of each reader to the hub's.
 #pragma once
 
 #include <memory>
 #include <string>
 
+#include "base/lifetime.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 #include "source/source.h"
@@ -27,10 +28,8 @@ struct EmbeddedPlace {
 
 class EmbeddedSource final : public Source {
 public:
-    static constexpr std::size_t read_bytes = std::size_t{256} << 10;
-
-    // All of `place` outlives this and all its tasks: whoever destroys it lets `reads` and then
-    // `hub_loop` run what was posted, before he destroys `loop`.
+    // All of `place` outlives this and all its tasks: after this is destroyed, `reads` and then
+    // `hub_loop` run what was posted, before `loop` is destroyed.
     EmbeddedSource(const EmbeddedPlace& place, Name name, std::string group);
 
     const Name& name() const override { return name_; }
@@ -43,13 +42,13 @@ public:
     void close(Task done) override;
 
 private:
-    class Half;
+    struct Half;
     class LocalReader;
 
     const EmbeddedPlace place_;
     const Name name_;
     const std::string group_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::source

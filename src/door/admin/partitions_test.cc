@@ -1,6 +1,7 @@
 #include <boost/json.hpp>
 
 #include "door/admin/admin_fixture.h"
+#include "hub/stream_reader.h"
 
 namespace evenkeel::door {
 namespace {
@@ -58,6 +59,41 @@ TEST_F(AdminPartitions, tell_of_damage_that_readers_met) {
     const auto problems = partition(0).at("problems").as_array();
     ASSERT_EQ(problems.size(), 1u);
     EXPECT_TRUE(std::string(problems[0].as_string()).starts_with("events 1 to 1 in "));
+}
+
+TEST_F(AdminPartitions, report_the_range_of_a_file_that_vanished) {
+    ASSERT_TRUE(world_.create("homes", {.partitions = 1}));
+    append(0, 3, std::string(1000, 'x'));
+    reopen();
+    for (const auto& path : world_.disk->files()) {
+        if (!path.ends_with(".log") || world_.disk->file_size(path) <= 3000) continue;
+        ASSERT_TRUE(world_.disk->remove(path).ok());
+    }
+    io::sim::SimExecutor executor(world_.scheduler, "read/0");
+    hub::ExecutorReads reads(world_.node->loop, executor);
+    hub::StreamReader reader(world_.node->loop, reads);
+    ASSERT_TRUE(
+        reader.attach(**world_.hub->find("homes"), "$Default", {0}, Position::earliest(), {}).ok());
+    const auto read = [&] {
+        std::optional<Result<commitlog::Slice>> answer;
+        reader.read(1s, [&](Result<commitlog::Slice> slice) { answer = std::move(slice); });
+        world_.run_for(2s);
+        EXPECT_TRUE(answer);
+        return answer ? std::move(*answer) : Error{ErrorCode::timed_out, "no answer"};
+    };
+
+    const auto gone = read();
+    const auto problems = partition(0).at("problems").as_array();
+    append(0, 1);
+    const auto next = read();
+
+    EXPECT_FALSE(gone.ok());
+    ASSERT_EQ(problems.size(), 1u);
+    const std::string problem(problems[0].as_string());
+    EXPECT_TRUE(problem.starts_with("events 0 to 2 in ")) << problem;
+    ASSERT_TRUE(next.ok()) << next.error().detail;
+    EXPECT_EQ((*next->begin()).sequence, SequenceNumber{3});
+    EXPECT_EQ(partition(0).at("problems").as_array().size(), 1u) << "reported once";
 }
 
 TEST_F(AdminPartitions, do_not_count_what_was_there_before_the_hub_opened) {

@@ -15,7 +15,14 @@ namespace {
 constexpr std::size_t reply_bytes_max = std::size_t{1} << 20;
 constexpr std::uint64_t record_overhead = 64;
 
-// Without the name of the file, which is the server's. client/failure.cc reads it.
+// What a link reads from disk at a time: little at first, more for a client that keeps up.
+constexpr hub::PartitionStream::Options stream_options{
+    .read_bytes_min = std::size_t{16} << 10,
+    .read_bytes_max = std::size_t{256} << 10,
+    .from_page_cache = true,
+};
+
+// Without the name of the file, which is the server's. client/failure.cc parses it.
 std::string range_text(const commitlog::Damage& damage) {
     return fmt::format("events {} to {} are damaged (stream positions {} to {})", damage.from.value,
                        damage.to.value - 1, damage.begin.value, damage.end.value);
@@ -235,6 +242,13 @@ void Ingest::reject(const amqp::Delivery& delivery, const amqp::Condition& why) 
     link_.settle(delivery.id, {amqp::DeliveryState::Kind::rejected, peer_.tracked(why, hub_)});
 }
 
+Outflow::Outflow(Peer& peer, amqp::Link& link, Wishes wishes)
+    : peer_(peer),
+      link_(link),
+      wishes_(wishes),
+      reads_(peer.context_.loop, peer.context_.reads),
+      stream_(*this, reads_, stream_options) {}
+
 Outflow::~Outflow() = default;
 
 Result<> Outflow::attach(hub::EventHub& event_hub, const Address& address, PartitionId partition,
@@ -242,15 +256,19 @@ Result<> Outflow::attach(hub::EventHub& event_hub, const Address& address, Parti
     entity_ = address.hub;
     traffic_ = peer_.context_.activity.hub(hub::folded(address.hub));
     EK_TRY_ASSIGN(partition_, event_hub.partition(partition));
-    EK_TRY_ASSIGN(reader_, event_hub.attach(address.group, partition, position, request,
-                                            [this](const Error& why) {
-                                                auto condition = storage_condition(why);
-                                                if (why.code == ErrorCode::not_found) {
-                                                    condition = entity_not_found(entity_);
-                                                }
-                                                end(condition);
-                                            }));
+    EK_TRY_ASSIGN(auto reader,
+                  event_hub.attach(address.group, partition, position, request, stream_.ended()));
+    stream_.start(std::move(reader));
     return {};
+}
+
+void Outflow::on_ended(const Error& why) {
+    if (dropped_) return;
+    end(why.code == ErrorCode::not_found ? entity_not_found(entity_) : storage_condition(why));
+}
+
+bool Outflow::keeps_up() const {
+    return peer_.keeps_up();
 }
 
 void Outflow::on_credit() {
@@ -260,21 +278,15 @@ void Outflow::on_credit() {
 
 // Drain: only when there is nothing more to send, not while something is being read from disk.
 void Outflow::give_back_credit() {
-    if (!link_.drain() || (reader_ && !at_end_ && link_.credit() > 0)) return;
+    const bool goes_on = !stream_.has_ended() && !is_waiting();
+    if (!link_.drain() || (goes_on && link_.credit() > 0)) return;
     link_.drained();
     peer_.flush_soon();
 }
 
 void Outflow::pump() {
-    if (at_end_ || !reader_) return;
-    std::optional<RuntimeMetric> metric;
-    if (wishes_.metric) {
-        if (const auto log = partition_->log(); log.ok()) {
-            const auto now = (*log)->properties();
-            metric = RuntimeMetric{now.last_sequence, now.last_offset, now.last_enqueued,
-                                   peer_.context_.loop.clock().wall()};
-        }
-    }
+    if (is_waiting() || stream_.has_ended()) return;
+    const auto metric = runtime_metric();
     UsualPrefix usual(amqp::Link::head_bytes);
     while (can_send()) {
         if (!peer_.has_room()) {
@@ -287,29 +299,42 @@ void Outflow::pump() {
                         fmt::format("Event {} was removed while it was being sent.",
                                     half_sent_->sequence.value)});
         }
-        std::size_t sent = 0;
-        std::int64_t events = 0;
-        for (const commitlog::Record& record : left_) {
-            if (!can_send() || !peer_.has_room()) break;
-            const bool whole = !half_sent_ && record.body.size() <= whole_bytes_max;
-            if (whole && !metric && UsualPrefix::suits(record)) {
-                link_.send_behind_head(usual.encode(record), record.body);
-            } else if (whole) {
-                send(record, metric);
-            } else if (!send_part(record, metric)) {
-                break;
-            }
-            sent += commitlog::stored_bytes(record);
-            ++events;
-        }
-        reader_->count_sent(events);
-        traffic_->events_out += static_cast<std::uint64_t>(events);
-        traffic_->bytes_out += sent;
-        left_ = left_.without_first(sent);
-        if (left_.empty()) left_ = {};  // lets go of the bytes, which may be a large event's
+        send_left(metric, usual);
     }
     give_back_credit();
     peer_.flush_soon();
+}
+
+void Outflow::send_left(const std::optional<RuntimeMetric>& metric, UsualPrefix& usual) {
+    std::size_t sent = 0;
+    std::int64_t events = 0;
+    for (const commitlog::Record& record : left_) {
+        if (!can_send() || !peer_.has_room()) break;
+        const bool whole = !half_sent_ && record.body.size() <= whole_bytes_max;
+        if (whole && !metric && UsualPrefix::suits(record)) {
+            link_.send_behind_head(usual.encode(record), record.body);
+        } else if (whole) {
+            send(record, metric);
+        } else if (!send_part(record, metric)) {
+            break;
+        }
+        sent += commitlog::stored_bytes(record);
+        ++events;
+    }
+    stream_.count_sent(events);
+    traffic_->events_out += static_cast<std::uint64_t>(events);
+    traffic_->bytes_out += sent;
+    left_ = left_.without_first(sent);
+    if (left_.empty()) left_ = {};  // lets go of the bytes, which may be a large event's
+}
+
+std::optional<RuntimeMetric> Outflow::runtime_metric() const {
+    if (!wishes_.metric) return std::nullopt;
+    const auto log = partition_->log();
+    if (!log.ok()) return std::nullopt;
+    const auto now = (*log)->properties();
+    return RuntimeMetric{now.last_sequence, now.last_offset, now.last_enqueued,
+                         peer_.context_.loop.clock().wall()};
 }
 
 amqp::Condition Outflow::read_failed(const Error& error) const {
@@ -320,100 +345,30 @@ amqp::Condition Outflow::read_failed(const Error& error) const {
 
 bool Outflow::fill() {
     while (true) {
-        // The log has reported it to operators. Clients that do not know of it just go on behind
-        // it: they would come back to the same place for ever.
-        if (const auto damage = std::exchange(damage_, std::nullopt); damage && wishes_.damage) {
-            // Told once, on this link; a client that comes back starts behind what it last got.
+        auto step = stream_.next();
+        if (!step.ok()) {
+            end(read_failed(step.error()));
+            return false;
+        }
+        if (auto* const events = std::get_if<commitlog::Slice>(&*step)) {
+            left_ = std::move(*events);
+            return true;
+        }
+        const auto* const damage = std::get_if<commitlog::Damage>(&*step);
+        if (!damage) return false;
+        // The log has reported it to operators. Clients that do not ask for reports just go on
+        // behind it: they would come back to the same place for ever.
+        if (wishes_.damage) {
+            // Reported once, on this link; a client that comes back starts behind the damage.
             end({std::string(amqp::condition::internal_error), range_text(*damage)});
             return false;
         }
-        if (!ahead_) {
-            if (reading_ || at_end_) return false;
-            auto step = reader_->read(read_bytes_);
-            if (!step.ok()) {
-                end(read_failed(step.error()));
-                return false;
-            }
-            take(std::move(*step));
-            if (!ahead_) {
-                if (reading_) return false;
-                at_end_ = true;
-                reader_->wait([this] {
-                    at_end_ = false;
-                    pump();
-                });
-                return false;
-            }
-        }
-        left_ = std::move(ahead_->events);
-        damage_ = std::move(ahead_->damage);
-        ahead_.reset();
-        read_ahead();
-        if (!left_.empty()) return true;
     }
-}
-
-// At the end there is nothing to take.
-void Outflow::take(commitlog::ReadStep step) {
-    if (auto* const slice = std::get_if<commitlog::Slice>(&step)) {
-        ahead_.emplace();
-        ahead_->events = std::move(*slice);
-    } else if (auto* const cold = std::get_if<commitlog::ColdRead>(&step)) {
-        perform(std::move(*cold));
-    }
-}
-
-void Outflow::read_ahead() {
-    if (!waited_ || read_bytes_ == read_bytes_min || reading_ || ahead_ || damage_) return;
-    auto step = reader_->read(read_bytes_);
-    // An error is met again, and told, when its turn comes.
-    if (step.ok()) take(std::move(*step));
-}
-
-// From the page cache at once: another thread would cost more than the reading.
-void Outflow::perform(commitlog::ColdRead read) {
-    if (auto outcome = read.perform_cached()) {
-        waited_ = false;
-        return took(std::move(*outcome));
-    }
-    waited_ = true;
-    reading_ = true;
-    peer_.context_.reads.post([this, read = std::move(read), alive = std::weak_ptr<bool>(alive_),
-                               &loop = peer_.context_.loop]() mutable {
-        auto outcome = read.perform();
-        loop.post([this, alive = std::move(alive), from = read.from,
-                   outcome = std::move(outcome)]() mutable {
-            if (!alive.expired()) performed(from, std::move(outcome));
-        });
-    });
-}
-
-void Outflow::performed(Offset from, Result<commitlog::ReadOutcome> outcome) {
-    reading_ = false;
-    if (!reader_) return;
-    if (outcome.ok()) {
-        took(std::move(*outcome));
-    } else if (outcome.error().code == ErrorCode::not_found) {
-        reader_->missed(from);
-    } else {
-        return end(read_failed(outcome.error()));
-    }
-    pump();
-}
-
-void Outflow::took(commitlog::ReadOutcome outcome) {
-    reader_->advance(outcome);
-    ahead_ = std::move(outcome);
-    if (peer_.keeps_up()) read_bytes_ = std::min(read_bytes_ * 2, read_bytes_max);
 }
 
 bool Outflow::on_stall() {
-    read_bytes_ = read_bytes_min;
-    if (!reader_ || reading_ || damage_ || (ahead_ && ahead_->damage)) return false;
-    const commitlog::Slice& first = left_.empty() && ahead_ ? ahead_->events : left_;
-    if (first.empty() || !reader_->rewind((*first.begin()).sequence)) return false;
+    if (!stream_.release(left_)) return false;
     left_ = {};
-    ahead_.reset();
     prefix_ = {};
     return true;
 }
@@ -445,11 +400,11 @@ bool Outflow::send_part(const commitlog::Record& record,
 }
 
 void Outflow::end(const amqp::Condition& why) {
+    if (std::exchange(dropped_, true)) return;
     peer_.context_.activity.reader_displaced(peer_.visitor_, entity_,
                                              why.name + ": " + why.description);
-    reader_.reset();
     left_ = {};
-    ahead_.reset();
+    stream_.end({ErrorCode::cancelled, why.description});
     peer_.drop(link_, peer_.tracked(why, entity_));
 }
 

@@ -12,6 +12,7 @@
 #include "door/amqp/peer.h"
 #include "door/auth/access.h"
 #include "hub/event_hub.h"
+#include "hub/partition_stream.h"
 
 namespace evenkeel::door {
 
@@ -109,14 +110,13 @@ private:
 };
 
 // Events to a client.
-class Outflow final : public PeerLink {
+class Outflow final : public PeerLink, private hub::PartitionStream::Owner {
 public:
     struct Wishes {
         bool metric = false;
-        bool damage = false;  // to be told of events that cannot be read, and not just passed over
+        bool damage = false;  // report events that cannot be read, instead of skipping them
     };
-    Outflow(Peer& peer, amqp::Link& link, Wishes wishes)
-        : peer_(peer), link_(link), wishes_(wishes) {}
+    Outflow(Peer& peer, amqp::Link& link, Wishes wishes);
     ~Outflow() override;
 
     Result<> attach(hub::EventHub& event_hub, const Address& address, PartitionId partition,
@@ -126,28 +126,27 @@ public:
     bool on_stall() override;
 
 private:
+    void on_ready() override { pump(); }
+    void on_ended(const Error& why) override;
+    bool keeps_up() const override;
+
     // Sends as much as credit, window and room allow; then waits for whichever is missing.
     void pump();
+    // Of left_, until credit, window or room is used up.
+    void send_left(const std::optional<RuntimeMetric>& metric, UsualPrefix& usual);
     void give_back_credit();
     // The next events into left_; false if there are none right now.
     bool fill();
-    // Reads on while what was read is being sent, for clients that keep up.
-    void read_ahead();
-    void take(commitlog::ReadStep step);
-    void perform(commitlog::ColdRead read);
-    void took(commitlog::ReadOutcome outcome);
-    void performed(Offset from, Result<commitlog::ReadOutcome> outcome);
+    std::optional<RuntimeMetric> runtime_metric() const;
     void send(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric);
     // Of a large event, as much as there is room for. True if it was the last part.
     bool send_part(const commitlog::Record& record, const std::optional<RuntimeMetric>& metric);
     bool can_send() const { return link_.can_send() || link_.can_go_on(); }
+    bool is_waiting() const { return stream_.state() == hub::PartitionStream::State::waiting; }
     void end(const amqp::Condition& why);
-    // For the client; the log line has what is the server's.
+    // The condition for the client; the trace has the details that are the server's.
     amqp::Condition read_failed(const Error& error) const;
 
-    // What a link reads from disk at a time: little at first, more for a client that keeps up.
-    static constexpr std::size_t read_bytes_min = std::size_t{16} << 10;
-    static constexpr std::size_t read_bytes_max = std::size_t{256} << 10;
     // Larger events are encoded a part at a time, as the output has room.
     static constexpr std::size_t whole_bytes_max = std::size_t{8} << 10;
     static constexpr std::size_t part_bytes_min = std::size_t{4} << 10;
@@ -166,17 +165,12 @@ private:
     std::string entity_;
     std::shared_ptr<HubTraffic> traffic_;
     hub::Partition* partition_ = nullptr;
-    std::unique_ptr<hub::PartitionReader> reader_;
-    commitlog::Slice left_;
-    std::optional<commitlog::Damage> damage_;           // behind left_
-    std::optional<commitlog::ReadOutcome> ahead_ = {};  // behind that
-    std::size_t read_bytes_ = read_bytes_min;
-    bool reading_ = false;  // a cold read is under way
-    bool waited_ = false;   // the last cold read had to wait for the disk
-    bool at_end_ = false;   // waits for new events
+    hub::ExecutorReads reads_;
+    hub::PartitionStream stream_;
+    commitlog::Slice left_;  // read, not sent yet
+    bool dropped_ = false;   // the link was detached by us
     std::optional<HalfSent> half_sent_ = {};
     amqp::Buffer prefix_;  // of half_sent_; empty if it is to be made again
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
 };
 
 }  // namespace evenkeel::door

@@ -11,14 +11,13 @@
 
 #include <map>
 #include <memory>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
 #include "base/task.h"
 #include "door/amqp/producers.h"
-#include "hub/namespace.h"
+#include "hub/event_hub.h"
 #include "io/loop.h"
 
 namespace evenkeel::door {
@@ -45,42 +44,26 @@ public:
     static constexpr std::int64_t log_bytes_max = std::int64_t{16} << 20;
 
     // All of them outlive it.
-    Recall(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, Producers& producers)
-        : loop_(loop), reads_(reads), hubs_(hubs), producers_(producers) {}
+    Recall(io::Loop& loop, io::Executor& reads, Producers& producers);
+    ~Recall();
 
     // Runs `ready` when the partition's producers are known: at once if they are, or if it is
-    // empty. What cannot be read is told in a warning, and does not keep anybody waiting.
-    void prepare(const hub::EventHub& event_hub, PartitionId partition, Task ready);
+    // empty. Events that cannot be read are reported in a warning; `ready` runs all the same.
+    void prepare(hub::EventHub& event_hub, PartitionId partition, Task ready);
 
 private:
-    // Of one partition, under way. The reads executor has it to itself while it performs a step.
-    struct Reading {
-        std::string hub;
-        ProducerPlace place;
-        commitlog::Cursor cursor;
-        Offset end;  // what comes later is not of the past
-        LastNumbers numbers;
-        std::string fault;  // the first thing that could not be read; empty: none
-    };
-    using ReadingRef = std::shared_ptr<Reading>;
+    class Reading;  // of one partition, under way
 
-    // None if the hub was removed, or is closing.
-    Result<commitlog::Log*> log_of(const Reading& reading);
-    Result<> begin(Reading& reading);
-    void go_on(const ReadingRef& reading);
-    void perform(const ReadingRef& reading, commitlog::ReadStep step);
-    void performed(const ReadingRef& reading, const Result<commitlog::ReadOutcome>& outcome);
-    void finish(const Reading& reading);
+    // Restores what was found, and answers all who wait. Destroys the reading.
+    void finish(Reading& reading);
 
     static constexpr std::size_t places_max = 100'000;
 
     io::Loop& loop_;
     io::Executor& reads_;
-    hub::Namespace& hubs_;
     Producers& producers_;
-    std::map<ProducerPlace, std::vector<Task>> waiting_;  // for what is being read
+    std::map<ProducerPlace, std::unique_ptr<Reading>> readings_;
     std::set<ProducerPlace> known_;
-    std::shared_ptr<Recall> alive_{this, [](Recall*) {}};
 };
 
 }  // namespace evenkeel::door

@@ -52,7 +52,7 @@ public:
         producers.reset();
         EXPECT_TRUE(hub.reopen().ok());
         producers.emplace();
-        recall.emplace(hub.node->loop, reads, *hub.hub, *producers);
+        recall.emplace(hub.node->loop, reads, *producers);
     }
     // Adds 1 to `answers` when it is answered.
     void ask(std::uint32_t partition = 0) {
@@ -278,6 +278,27 @@ TEST(Recall, reads_on_behind_damage) {
 
     EXPECT_EQ(behind, (ProducerState{8, 0, 1}));
     EXPECT_EQ(world.told(7), (ProducerState{7, 0, 1}));
+    EXPECT_EQ(count_of("the end of a partition could not be read", lines), 1u) << lines;
+}
+
+TEST(Recall, reads_on_behind_a_file_that_vanished) {
+    RecallWorld world({.segment_bytes_max = std::uint64_t{1} << 20});
+    world.store({event(7, 0, 1)});
+    world.store_megabytes(2);
+    world.store({event(8, 0, 1)});
+    world.restart();
+    std::string first;
+    for (const auto& path : world.hub.disk->files()) {
+        const bool ours = path.find(world.log_folder()) != std::string::npos;
+        if (ours && path.ends_with(".log") && (first.empty() || path < first)) first = path;
+    }
+    ASSERT_TRUE(world.hub.disk->remove(first).ok());
+
+    CapturedTrace warnings(TraceLevel::warning);
+    const auto behind = world.told(8);
+    const std::string lines = warnings.take();
+
+    EXPECT_EQ(behind, (ProducerState{8, 0, 1}));
     EXPECT_EQ(count_of("the end of a partition could not be read", lines), 1u) << lines;
 }
 
