@@ -1,14 +1,17 @@
-// What a client's attach becomes.
+#include "door/amqp/attach.h"
+
 #include <algorithm>
-#include <charconv>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "amqp/message.h"
 #include "door/amqp/conditions.h"
 #include "door/amqp/filter.h"
-#include "door/amqp/links.h"
-#include "door/amqp/peer.h"
+#include "door/amqp/ingest.h"
+#include "door/amqp/node_links.h"
+#include "door/amqp/outflow.h"
+#include "door/amqp/partition_name.h"
 #include "hub/names.h"
 
 namespace evenkeel::door {
@@ -52,14 +55,14 @@ amqp::Buffer with_producer(ByteView properties, const ProducerState& state) {
 
 }  // namespace
 
-void Peer::on_attach(amqp::Link& link) {
+void Attacher::attach(amqp::Link& link) {
     const bool to_us = link.role() == amqp::Role::receiver;
     const amqp::Terminus& terminus = to_us ? link.peer().target : link.peer().source;
     if (!terminus.present || terminus.address.empty() || terminus.dynamic) {
-        return refuse(link,
-                      {std::string(amqp::condition::invalid_field),
-                       "the link names no address of an event hub"},
-                      link.peer().name);
+        return host_.refuse(link,
+                            {std::string(amqp::condition::invalid_field),
+                             "the link names no address of an event hub"},
+                            link.peer().name);
     }
     const Address address = parse_address(terminus.address);
     switch (address.kind) {
@@ -73,24 +76,26 @@ void Peer::on_attach(amqp::Link& link) {
             if (!to_us) return attach_outflow(link, address);
             break;
     }
-    refuse(link,
-           {std::string(amqp::condition::not_allowed),
-            to_us ? "events are not sent to a consumer group"
-                  : "events are read from hub/ConsumerGroups/group/Partitions/n"},
-           terminus.address);
+    host_.refuse(link,
+                 {std::string(amqp::condition::not_allowed),
+                  to_us ? "events are not sent to a consumer group"
+                        : "events are read from hub/ConsumerGroups/group/Partitions/n"},
+                 terminus.address);
 }
 
-void Peer::attach_node(amqp::Link& link, const Address& address) {
+void Attacher::attach_node(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
     if (address.kind == Address::Kind::cbs && link.role() == amqp::Role::receiver) {
-        const auto takes_tokens = [](const amqp::Link* other) {
-            const auto* const requests = dynamic_cast<const Requests*>(other->user.get());
+        const auto takes_tokens = [](const LinkTable::Entry& other) {
+            const Requests* const requests = other.user->requests();
             return requests && requests->node == Address::Kind::cbs;
         };
-        if (std::any_of(links_.begin(), links_.end(), takes_tokens)) {
-            return link.refuse(tracked({std::string(amqp::condition::not_allowed),
-                                        "Only one sender to $cbs is allowed on a connection."},
-                                       "$cbs"));
+        const auto& links = host_.links().entries();
+        if (std::any_of(links.begin(), links.end(), takes_tokens)) {
+            return link.refuse(
+                host_.tracked({std::string(amqp::condition::not_allowed),
+                               "Only one sender to $cbs is allowed on a connection."},
+                              "$cbs"));
         }
     }
     amqp::Attach reply;
@@ -100,39 +105,26 @@ void Peer::attach_node(amqp::Link& link, const Address& address) {
     reply.target = asked.target;
     reply.properties = asked.properties;
     if (link.role() == amqp::Role::receiver) {
-        reply.max_message_bytes = context_.message_bytes_max;
-        add(link, std::make_unique<Requests>(*this, link, address.kind));
+        reply.max_message_bytes = host_.context().message_bytes_max;
+        host_.links().add(link, std::make_unique<Requests>(host_, nodes_, link, address.kind));
         link.accept(std::move(reply));
         link.grant(Requests::credit);
     } else {
-        add(link, std::make_unique<Replies>(*this, link, address.kind));
+        host_.links().add(link, std::make_unique<Replies>(host_, nodes_, link, address.kind));
         link.accept(std::move(reply));
     }
 }
 
-Result<std::optional<PartitionId>> Peer::partition_of(hub::EventHub& event_hub,
-                                                      const Address& address) const {
-    if (address.partition.empty()) return std::optional<PartitionId>();
-    std::uint32_t number = 0;
-    const char* const end = address.partition.data() + address.partition.size();
-    const auto parsed = std::from_chars(address.partition.data(), end, number);
-    const bool good = parsed.ec == std::errc() && parsed.ptr == end &&
-                      std::to_string(number) == address.partition;
-    if (!good || number >= event_hub.partition_count()) {
-        return Error{ErrorCode::not_found, "no such partition"};
-    }
-    return std::optional<PartitionId>(PartitionId{number});
-}
-
-void Peer::attach_ingest(amqp::Link& link, const Address& address) {
+void Attacher::attach_ingest(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = path_of(asked.target.address);
     const Entity entity{hub::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
+    const auto refuse = [&](const amqp::Condition& why) { host_.refuse(link, why, address.hub); };
     // Who may not send does not learn what there is.
-    if (!may(Right::send, entity)) return refuse(claim_missing("Send", url_of(path)));
-    const auto event_hub = context_.hubs.find(address.hub);
-    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(address.hub)));
+    if (!host_.login().may(Right::send, entity))
+        return refuse(claim_missing("Send", host_.url_of(path)));
+    const auto event_hub = host_.context().hubs.find(address.hub);
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), host_.url_of(address.hub)));
     const auto partition = partition_of(**event_hub, address);
     if (!partition.ok()) return refuse(invalid_partition(address.partition, address.hub));
     amqp::Attach reply;
@@ -141,11 +133,12 @@ void Peer::attach_ingest(amqp::Link& link, const Address& address) {
     reply.source = asked.source;
     reply.target = asked.target;
     reply.properties = asked.properties;
-    reply.max_message_bytes = asked.max_message_bytes == 0
-                                  ? context_.message_bytes_max
-                                  : std::min(asked.max_message_bytes, context_.message_bytes_max);
+    reply.max_message_bytes =
+        asked.max_message_bytes == 0
+            ? host_.context().message_bytes_max
+            : std::min(asked.max_message_bytes, host_.context().message_bytes_max);
     // What idempotent producers have sent can be read once the partition is recovered.
-    if (*partition && !context_.hubs.recovery().done()) {
+    if (*partition && !host_.context().hubs.recovery().done()) {
         const auto known = (*event_hub)->partition(**partition);
         const auto log = known.ok() ? (*known)->log() : Result<commitlog::Log*>(known.error());
         if (!log.ok()) return refuse(condition_of(log.error()));
@@ -156,63 +149,64 @@ void Peer::attach_ingest(amqp::Link& link, const Address& address) {
                        "An idempotent producer sends to one partition: attach to "
                        "hub/Partitions/n."});
     }
-    auto user = std::make_unique<Ingest>(*this, link, (*event_hub)->record(), *partition,
+    auto user = std::make_unique<Ingest>(host_, link, (*event_hub)->record(), *partition,
                                          reply.max_message_bytes);
     user->need = Need{Right::send, entity};
     if (!find_place(link, entity, *user)) return;
-    const auto alive = user->weak();
-    add(link, std::move(user));
+    const auto ingest = user->handle();
+    host_.links().add(link, std::move(user));
     if (!idempotent) return accept_ingest(link, std::move(reply));
-    context_.recall.prepare(**event_hub, **partition,
-                            [this, &link, alive, hub = address.hub, partition = **partition,
-                             reply = std::move(reply)]() mutable {
-                                if (alive.expired()) return;  // and so may we be
-                                accept_producer(link, hub, partition, std::move(reply));
-                            });
+    host_.context().recall.prepare(**event_hub, **partition,
+                                   [this, &link, ingest, hub = address.hub, partition = **partition,
+                                    reply = std::move(reply)]() mutable {
+                                       if (!ingest.get()) return;  // and so may we be
+                                       accept_producer(link, *ingest.get(), hub, partition,
+                                                       std::move(reply));
+                                   });
 }
 
-void Peer::accept_ingest(amqp::Link& link, amqp::Attach reply) {
+void Attacher::accept_ingest(amqp::Link& link, amqp::Attach reply) {
     link.accept(std::move(reply));
     link.grant(Ingest::credit);
 }
 
-void Peer::accept_producer(amqp::Link& link, std::string_view hub, PartitionId partition,
-                           amqp::Attach reply) {
+void Attacher::accept_producer(amqp::Link& link, Ingest& ingest, std::string_view hub,
+                               PartitionId partition, amqp::Attach reply) {
     const auto refuse = [&](const amqp::Condition& why) {
-        forget(link);
-        link.user.reset();
-        this->refuse(link, why, link.peer().target.address);
-        flush_soon();
+        host_.links().remove(link);
+        host_.refuse(link, why, link.peer().target.address);
+        host_.wire().flush_soon();
     };
-    const auto event_hub = context_.hubs.find(hub);  // it may have gone meanwhile
-    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(hub)));
-    if (!static_cast<Ingest&>(*link.user).is_for(**event_hub)) {
-        return refuse(entity_not_found(url_of(hub)));
+    const auto event_hub = host_.context().hubs.find(hub);  // it may have gone meanwhile
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), host_.url_of(hub)));
+    if (!ingest.is_for(**event_hub)) {
+        return refuse(entity_not_found(host_.url_of(hub)));
     }
     const ByteView properties = link.peer().properties;
     const ProducerWish wish{amqp::integer_in(properties, producer_id),
                             amqp::integer_in(properties, producer_epoch),
                             amqp::integer_in(properties, producer_sequence)};
     ProducerState state;
-    if (const auto why = context_.producers.attach({(*event_hub)->record().incarnation, partition},
-                                                   wish, state)) {
+    if (const auto why = host_.context().producers.attach(
+            {(*event_hub)->record().incarnation, partition}, wish, state)) {
         return refuse(*why);
     }
-    static_cast<Ingest&>(*link.user).serve(state);
+    ingest.serve(state);
     reply.offered_capabilities = {std::string(idempotent_capability)};
     reply.properties = with_producer(properties, state);
     accept_ingest(link, std::move(reply));
-    flush_soon();
+    host_.wire().flush_soon();
 }
 
-void Peer::attach_outflow(amqp::Link& link, const Address& address) {
+void Attacher::attach_outflow(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = path_of(asked.source.address);
     const Entity entity{hub::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
-    if (!may(Right::listen, entity)) return refuse(claim_missing("Listen", url_of(path)));
-    const auto event_hub = context_.hubs.find(address.hub);
-    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(path)));
+    const auto refuse = [&](const amqp::Condition& why) { host_.refuse(link, why, address.hub); };
+    if (!host_.login().may(Right::listen, entity))
+        return refuse(claim_missing("Listen", host_.url_of(path)));
+    const auto event_hub = host_.context().hubs.find(address.hub);
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), host_.url_of(path)));
     const auto partition = partition_of(**event_hub, address);
     if (!partition.ok() || !*partition) {
         return refuse(invalid_partition(address.partition, address.hub));
@@ -233,13 +227,13 @@ void Peer::attach_outflow(amqp::Link& link, const Address& address) {
     }
     const Outflow::Wishes wishes{wants(asked, metric_capability),
                                  wants(asked, amqp::damage_capability)};
-    auto user = std::make_unique<Outflow>(*this, link, wishes);
+    auto user = std::make_unique<Outflow>(host_, link, wishes);
     user->need = Need{Right::listen, entity};
     if (!find_place(link, entity, *user)) return;
     if (const auto attached = user->attach(**event_hub, address, **partition, *position, request);
         !attached.ok()) {
         const Error& error = attached.error();
-        if (error.code == ErrorCode::not_found) return refuse(entity_not_found(url_of(path)));
+        if (error.code == ErrorCode::not_found) return refuse(entity_not_found(host_.url_of(path)));
         auto why = storage_condition(error);
         if (error.code == ErrorCode::overloaded) why.name = amqp::condition::resource_limit;
         return refuse(why);
@@ -253,8 +247,20 @@ void Peer::attach_outflow(amqp::Link& link, const Address& address) {
     reply.properties = asked.properties;
     if (wishes.metric) reply.offered_capabilities.emplace_back(metric_capability);
     if (wishes.damage) reply.offered_capabilities.emplace_back(amqp::damage_capability);
-    add(link, std::move(user));
+    host_.links().add(link, std::move(user));
     link.accept(std::move(reply));
+}
+
+bool Attacher::find_place(amqp::Link& link, const Entity& entity, PeerLink& user) {
+    const QuotaRef quota = host_.context().quotas.of_hub(entity.hub);
+    if (!quota) return true;
+    user.place = host_.login().place_in(quota, false);
+    if (user.place) return true;
+    const amqp::Condition why = no_place(quota->name(), quota->options().connections_max);
+    host_.context().activity.refused(Refusal::hub_connections, host_.visitor(), entity.hub,
+                                     why.description);
+    link.refuse(host_.tracked(why, entity.hub));
+    return false;
 }
 
 }  // namespace evenkeel::door

@@ -1,10 +1,11 @@
-// The nodes that clients talk to: $cbs takes tokens, $management tells what there is.
+#include "door/amqp/nodes.h"
+
 #include <fmt/core.h>
 
 #include "amqp/message.h"
 #include "door/amqp/conditions.h"
-#include "door/amqp/links.h"
-#include "door/amqp/peer.h"
+#include "door/amqp/node_links.h"
+#include "door/amqp/partition_name.h"
 #include "hub/names.h"
 
 namespace evenkeel::door {
@@ -100,14 +101,18 @@ Buffer describe(std::string_view hub, PartitionId partition,
 
 }  // namespace
 
+void Nodes::handle(Address::Kind node, amqp::Link& link, const amqp::Request& request) {
+    node == Address::Kind::cbs ? handle_cbs(link, request) : handle_management(link, request);
+}
+
 // Finds the client's receiver for a reply: by its target, its name, its session, or at all; of
 // several that fit, the latest.
-void Peer::answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
-                  Buffer message) {
-    amqp::Link* best = nullptr;
+void Nodes::answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
+                   Buffer message) {
+    Replies* best = nullptr;
     int best_rank = 5;
-    for (amqp::Link* const link : links_) {
-        auto* const replies = dynamic_cast<Replies*>(link->user.get());
+    for (const auto& [link, user] : host_.links().entries()) {
+        Replies* const replies = user->replies();
         if (!replies || replies->node != node) continue;
         int rank = 4;
         if (&link->session() == &from.session()) rank = 3;
@@ -117,36 +122,18 @@ void Peer::answer(amqp::Link& from, Address::Kind node, const amqp::Request& req
         }
         if (rank <= best_rank) {
             best_rank = rank;
-            best = link;
+            best = replies;
         }
     }
-    if (best) static_cast<Replies&>(*best->user).push(std::move(message));
+    if (best) best->push(std::move(message));
 }
 
-Result<Claim> Peer::check_token(std::string_view type, std::string_view token) const {
-    const WallTime now = context_.loop.clock().wall();
-    if (type == "servicebus.windows.net:sastoken") {
-        return context_.rules.check_sas(token, host(), now);
-    }
-    if (type == "jwt") {
-        if (context_.accept_any_token) {
-            return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
-        }
-        if (context_.jwt) return context_.jwt->check(token, now);
-        return Error{ErrorCode::invalid_argument,
-                     "InvalidToken: Tokens of type jwt are not accepted here; use a shared access "
-                     "signature."};
-    }
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("InvalidToken: Tokens of type '{}' are not known.", hub::shown(type))};
-}
-
-void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
+void Nodes::handle_cbs(amqp::Link& link, const amqp::Request& request) {
     const auto reply = [&](std::int32_t code, std::string_view text, std::string_view condition) {
         Buffer message;
         const std::string description =
             code == 202 ? std::string(text)
-                        : std::string(text) + tracking("$cbs", context_.loop.clock().wall());
+                        : std::string(text) + tracking("$cbs", host_.context().loop.clock().wall());
         amqp::encode_response(request.message_id, status(code, description, condition, false), {},
                               message);
         answer(link, Address::Kind::cbs, request, std::move(message));
@@ -158,13 +145,14 @@ void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
         return reply(400, "The request is not a put-token with name and type.",
                      vendor::argument_error);
     }
-    auto claim = check_token(*type, request.text);
+    auto claim = host_.login().check_token(*type, request.text, host_.host_name());
     if (!claim.ok()) {
-        context_.activity.login_refused(visitor_, who_says(request.text), claim.error().detail);
+        host_.context().activity.login_refused(host_.visitor(), who_says(request.text),
+                                               claim.error().detail);
         return reply(401, claim.error().detail, vendor::auth_failed);
     }
     // Without a scheme the first name is the host's, if it is that of this connection.
-    const auto below_host = path_on(host(), *name);
+    const auto below_host = path_on(host_.host_name(), *name);
     const bool has_scheme = name->find("://") != std::string_view::npos;
     const std::string audience =
         !has_scheme && below_host ? "sb://" + std::string(*name) : std::string(*name);
@@ -172,36 +160,28 @@ void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
     // Who asks for what its token does not reach does not learn whether it is there.
     if (!reaches(*claim, {hub::folded(address.hub), path_of(audience)})) {
         constexpr auto why = "InvalidAudience: The token does not cover the audience.";
-        context_.activity.login_refused(visitor_, who_of(*claim), why);
+        host_.context().activity.login_refused(host_.visitor(), who_of(*claim), why);
         return reply(401, why, vendor::auth_failed);
     }
-    if (!address.hub.empty() && !context_.hubs.find(address.hub).ok()) {
+    if (!address.hub.empty() && !host_.context().hubs.find(address.hub).ok()) {
         const auto why = entity_not_found(std::string(*name));
-        context_.activity.refused(Refusal::unknown_hub, visitor_, *name, why.description);
+        host_.context().activity.refused(Refusal::unknown_hub, host_.visitor(), *name,
+                                         why.description);
         return reply(404, why.description, amqp::condition::not_found);
     }
-    if (!find_place(*claim)) return;  // the connection ends
-    // Renewal replaces; a client that asks for ever new paths replaces its oldest.
-    constexpr std::size_t claims_max = 1000;
-    std::erase_if(claims_, [&](const Claim& old) {
-        return old.path == claim->path && old.hub == claim->hub;
-    });
-    if (claims_.size() >= claims_max) claims_.erase(claims_.begin());
-    logged_in(*claim);
-    claims_.push_back(std::move(*claim));
-    claims_changed();
-    claims_good_until_ = WallTime{};  // links are looked at again
+    if (const auto why = host_.login().find_place(*claim)) return host_.close(*why);
+    host_.login().renew(std::move(*claim));
     reply(202, "Accepted", "");
 }
 
-void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
+void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
     const auto reply = [&](ByteView properties, ByteView body) {
         Buffer message;
         amqp::encode_response(request.message_id, properties, body, message);
         answer(link, Address::Kind::management, request, std::move(message));
     };
     const auto refuse = [&](std::int32_t code, amqp::Condition why) {
-        why = tracked(std::move(why), "$management");
+        why = host_.tracked(std::move(why), "$management");
         reply(status(code, why.description, why.name, true), {});
     };
     const auto operation = amqp::text_in(request.properties, "operation");
@@ -213,28 +193,30 @@ void Peer::handle_management(amqp::Link& link, const amqp::Request& request) {
                             "Only READ of com.microsoft:eventhub and com.microsoft:partition."});
     }
     const Entity entity{hub::folded(*name), path_of(*name)};
-    std::vector<Claim> claims = claims_;
+    std::vector<Claim> claims = host_.login().claims();
     if (const auto token = amqp::text_in(request.properties, "security_token");
         token && !token->empty()) {
         const bool is_sas = token->starts_with("SharedAccessSignature ");
-        auto claim = check_token(is_sas ? "servicebus.windows.net:sastoken" : "jwt", *token);
+        auto claim = host_.login().check_token(is_sas ? "servicebus.windows.net:sastoken" : "jwt",
+                                               *token, host_.host_name());
         if (!claim.ok()) {
-            context_.activity.login_refused(visitor_, who_says(*token), claim.error().detail);
+            host_.context().activity.login_refused(host_.visitor(), who_says(*token),
+                                                   claim.error().detail);
             return refuse(401, {std::string(vendor::auth_failed), claim.error().detail});
         }
-        logged_in(*claim);
+        host_.login().show(*claim);
         claims.push_back(std::move(*claim));
     }
-    const WallTime now = context_.loop.clock().wall();
+    const WallTime now = host_.context().loop.clock().wall();
     const bool allowed = is_allowed(claims, Right::listen, entity, now) ||
                          is_allowed(claims, Right::send, entity, now) ||
                          is_allowed(claims, Right::manage, entity, now);
-    if (!allowed) return refuse(401, claim_missing("Listen", url_of(entity.path)));
-    const auto event_hub = context_.hubs.find(*name);
-    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), url_of(*name)));
+    if (!allowed) return refuse(401, claim_missing("Listen", host_.url_of(entity.path)));
+    const auto event_hub = host_.context().hubs.find(*name);
+    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), host_.url_of(*name)));
     if (type == "com.microsoft:eventhub") {
         return reply(status(200, "", "", true),
-                     describe((*event_hub)->record(), context_.hubs.identity()));
+                     describe((*event_hub)->record(), host_.context().hubs.identity()));
     }
     Address address;
     if (const auto text = amqp::text_in(request.properties, "partition")) {

@@ -24,6 +24,7 @@
 
 #include "amqp/performatives.h"
 #include "base/ids.h"
+#include "base/lifetime.h"
 #include "door/amqp/events.h"
 #include "hub/catalogue.h"
 
@@ -79,8 +80,8 @@ public:
     // where others like it are. `last` is the batch that ends with `state`; empty if not known.
     void restore(const ProducerPlace& place, const ProducerState& state,
                  const BatchContent& last = {});
-    // For what comes back later.
-    std::weak_ptr<Producers> weak() { return alive_; }
+    // For callbacks that may come after it: null then.
+    Lifetime::Handle<Producers> handle() { return lifetime_.handle(this); }
     std::size_t size() const { return entries_.size(); }
 
 private:
@@ -99,7 +100,7 @@ private:
 
     std::map<Key, Entry> entries_;
     std::list<Key> by_use_;  // the least used first
-    std::shared_ptr<Producers> alive_{this, [](Producers*) {}};
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::door

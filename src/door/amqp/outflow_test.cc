@@ -1,4 +1,4 @@
-#include "door/amqp/links.h"
+#include "door/amqp/outflow.h"
 
 #include <array>
 
@@ -10,141 +10,6 @@ namespace evenkeel::door {
 namespace {
 
 const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
-
-TEST(Ingest, stores_single_events_and_batches_and_settles_when_durable) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1/Partitions/0");
-    std::vector<Buffer> many;
-    for (int i = 0; i < 1000; ++i) many.push_back(a_data(std::to_string(i)));
-    world.disk_0.set_latency(50ms, 50ms);
-
-    const auto id = client.start_send(link, a_data("x"));
-    client.run_for(20ms);
-    EXPECT_FALSE(client.outcomes.contains(id));
-    EXPECT_TRUE(client.wait([&] { return client.outcomes.contains(id); }));
-    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
-    EXPECT_EQ(client.outcome(link, {}, amqp::batch_format), "");
-
-    EXPECT_EQ(world.stored("eh1", 0), 1001u);
-}
-
-TEST(Ingest, sends_a_key_where_the_service_does_and_takes_turns_without_one) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1");
-
-    EXPECT_EQ(
-        client.outcome(link, a_batch({a_data("1"), a_data("2")}, "alphabet"), amqp::batch_format),
-        "");
-    EXPECT_EQ(world.stored("eh1", 2), 2u);  // as the table of known keys has it
-    for (int i = 0; i < 8; ++i) client.send(link, a_data("turn"));
-    for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(world.stored("eh1", i), i == 2 ? 4u : 2u);
-    EXPECT_EQ(
-        client.outcome(link, a_batch({a_data("1")}, std::string(200, 'k')), amqp::batch_format),
-        "com.microsoft:argument-error");
-}
-
-TEST(Ingest, takes_the_largest_message_and_refuses_one_byte_more) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1/Partitions/0", {.max_message_bytes = 10'000});
-    const std::size_t overhead = a_data(std::string(9'000, 'x')).size() - 9'000;
-
-    EXPECT_EQ(client.outcome(link, a_data(std::string(10'000 - overhead, 'x'))), "");
-    const auto over = client.send(link, a_data(std::string(10'001 - overhead, 'x')));
-
-    ASSERT_TRUE(over.error);
-    EXPECT_EQ(over.error->name, "amqp:link:message-size-exceeded");
-    EXPECT_NE(over.error->description.find("size:10001 bytes) exceeds the limit (10000 bytes)"),
-              std::string::npos)
-        << over.error->description;
-    EXPECT_EQ(client.outcome(link, a_data("the link goes on")), "");
-    EXPECT_EQ(world.stored("eh1", 0), 2u);
-}
-
-TEST(Ingest, takes_a_megabyte_in_many_frames) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1/Partitions/0");
-    const auto reader = client.receiver(reading);
-    const std::string body(1'000'000, 'b');
-
-    EXPECT_EQ(client.outcome(link, a_data(body)), "");
-    EXPECT_TRUE(client.wait([&] { return !reader->messages.empty(); }));
-
-    EXPECT_EQ(reader->messages[0].text(), body);
-}
-
-TEST(Ingest, rejects_what_is_malformed_and_stores_nothing_of_it) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1/Partitions/0");
-
-    EXPECT_EQ(client.outcome(link, a_batch({a_data("good"), Buffer(4, std::byte{0xff})}),
-                             amqp::batch_format),
-              "amqp:decode-error");
-    EXPECT_EQ(client.outcome(link, Buffer(4, std::byte{0xff})), "amqp:decode-error");
-    EXPECT_EQ(client.outcome(link, a_data("x")), "");
-
-    EXPECT_EQ(world.stored("eh1", 0), 1u);
-}
-
-TEST(Ingest, says_server_busy_while_the_namespace_is_over_its_limit) {
-    DoorFixture world({.throttle = {.events_per_second = 10}});
-    Client& client = world.client();
-    const auto link = client.sender("eh1");
-    std::vector<Buffer> many(25, a_data("x"));
-
-    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
-    EXPECT_EQ(client.outcome(link, a_data("x")), "com.microsoft:server-busy");
-    client.run_for(4s);
-    EXPECT_EQ(client.outcome(link, a_data("x")), "");
-}
-
-TEST(Ingest, rejects_when_the_hub_has_gone_and_readers_are_told) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1");
-    const auto reader = client.receiver(reading);
-
-    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
-    client.run_for(100ms);
-
-    EXPECT_EQ(client.outcome(link, a_data("x")), "amqp:not-found");
-    EXPECT_TRUE(reader->detached);
-    EXPECT_EQ(reader->error.name, "amqp:not-found");
-}
-
-TEST(Ingest, of_a_hub_that_was_created_again_is_closed) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1/Partitions/0");
-    EXPECT_EQ(client.outcome(link, a_data("old")), "");
-    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
-    world.create("eh1", 4);
-
-    client.send(link, a_data("for the old one"));
-
-    EXPECT_TRUE(link->detached);
-    EXPECT_EQ(link->error.name, "amqp:not-found");
-    EXPECT_EQ(world.stored("eh1", 0), 0u);
-    EXPECT_EQ(client.outcome(client.sender("eh1/Partitions/0"), a_data("for the new one")), "");
-}
-
-TEST(Ingest, does_not_tell_clients_the_names_of_files) {
-    DoorFixture world;
-    Client& client = world.client();
-    const auto link = client.sender("eh1/Partitions/0");
-    world.disk.set_capacity_bytes(1);
-
-    const auto state = client.send(link, a_data("x"));
-
-    ASSERT_TRUE(state.error);
-    EXPECT_EQ(state.error->name, "com.microsoft:server-busy");
-    EXPECT_TRUE(state.error->description.starts_with("The storage of the partition is full. "))
-        << state.error->description;
-}
 
 // Three events, the second of them damaged.
 struct Damaged {
@@ -243,7 +108,7 @@ TEST(Outflow, reports_a_removed_file_to_readers_that_ask_for_it) {
         << link->error.description;
 }
 
-TEST(Outflow, delivers_settled_with_format_and_annotations_within_fifty_milliseconds) {
+TEST(Outflow, delivers_within_50_ms_settled_and_annotated) {
     DoorFixture world;
     Client& client = world.client();
     LinkWish wish;
@@ -302,7 +167,7 @@ TEST(Outflow, never_sends_more_than_the_credit) {
     EXPECT_EQ(after(1000), 20u);
 }
 
-TEST(Outflow, gives_all_credit_back_when_drained_while_it_waits_for_events) {
+TEST(Outflow, gives_all_credit_back_when_drained_at_the_end) {
     DoorFixture world;
     Client& client = world.client();
     const auto reader = client.receiver(reading);  // waits, with credit
@@ -342,7 +207,7 @@ TEST(Outflow, serves_two_groups_independently) {
     EXPECT_TRUE(client.wait([&] { return one->messages.size() + two->messages.size() == 2; }));
 }
 
-TEST(Outflow, counts_what_it_sends_and_not_what_it_has_read_for_that) {
+TEST(Outflow, counts_events_sent_not_events_read) {
     DoorFixture world;
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
@@ -416,7 +281,7 @@ std::string large_text() {
     return text;
 }
 
-TEST(Outflow, sends_the_rest_of_a_large_event_when_a_client_reads_again) {
+TEST(Outflow, sends_the_rest_of_a_large_event_after_a_stall) {
     for (const bool metric : {false, true}) {
         DoorFixture world;
         Client& client = world.client();
@@ -441,7 +306,7 @@ TEST(Outflow, sends_the_rest_of_a_large_event_when_a_client_reads_again) {
     }
 }
 
-TEST(Outflow, ends_the_link_if_half_of_an_event_was_sent_and_it_is_purged) {
+TEST(Outflow, ends_the_link_if_a_half_sent_event_is_purged) {
     DoorFixture world;
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
@@ -468,15 +333,15 @@ TEST(Outflow, ends_the_link_if_half_of_an_event_was_sent_and_it_is_purged) {
     EXPECT_EQ(again->messages[0].text(), "next");
 }
 
-TEST(Outflow, goes_on_in_order_when_a_client_that_had_stopped_reads_again) {
+TEST(Outflow, keeps_the_order_after_a_stall_from_disk) {
     expect_order_through_stops({false, false, false});
 }
 
-TEST(Outflow, goes_on_in_order_from_memory_too) {
+TEST(Outflow, keeps_the_order_after_a_stall_from_memory) {
     expect_order_through_stops({true, true, true});
 }
 
-TEST(Outflow, goes_on_in_order_when_some_of_it_has_to_be_waited_for) {
+TEST(Outflow, keeps_the_order_after_a_stall_from_both) {
     expect_order_through_stops({true, false, true});
     expect_order_through_stops({false, true, false});
 }

@@ -1,0 +1,148 @@
+#include "door/amqp/ingest.h"
+
+#include <gtest/gtest.h>
+
+#include "door/door_fixture.h"
+
+namespace evenkeel::door {
+namespace {
+
+const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
+
+TEST(Ingest, settles_events_and_batches_when_durable) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    std::vector<Buffer> many;
+    for (int i = 0; i < 1000; ++i) many.push_back(a_data(std::to_string(i)));
+    world.disk_0.set_latency(50ms, 50ms);
+
+    const auto id = client.start_send(link, a_data("x"));
+    client.run_for(20ms);
+    EXPECT_FALSE(client.outcomes.contains(id));
+    EXPECT_TRUE(client.wait([&] { return client.outcomes.contains(id); }));
+    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
+    EXPECT_EQ(client.outcome(link, {}, amqp::batch_format), "");
+
+    EXPECT_EQ(world.stored("eh1", 0), 1001u);
+}
+
+TEST(Ingest, routes_keys_like_azure_and_others_in_turn) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+
+    EXPECT_EQ(
+        client.outcome(link, a_batch({a_data("1"), a_data("2")}, "alphabet"), amqp::batch_format),
+        "");
+    EXPECT_EQ(world.stored("eh1", 2), 2u);  // as the table of known keys has it
+    for (int i = 0; i < 8; ++i) client.send(link, a_data("turn"));
+    for (std::uint32_t i = 0; i < 4; ++i) EXPECT_EQ(world.stored("eh1", i), i == 2 ? 4u : 2u);
+    EXPECT_EQ(
+        client.outcome(link, a_batch({a_data("1")}, std::string(200, 'k')), amqp::batch_format),
+        "com.microsoft:argument-error");
+}
+
+TEST(Ingest, takes_the_largest_message_and_refuses_one_byte_more) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0", {.max_message_bytes = 10'000});
+    const std::size_t overhead = a_data(std::string(9'000, 'x')).size() - 9'000;
+
+    EXPECT_EQ(client.outcome(link, a_data(std::string(10'000 - overhead, 'x'))), "");
+    const auto over = client.send(link, a_data(std::string(10'001 - overhead, 'x')));
+
+    ASSERT_TRUE(over.error);
+    EXPECT_EQ(over.error->name, "amqp:link:message-size-exceeded");
+    EXPECT_NE(over.error->description.find("size:10001 bytes) exceeds the limit (10000 bytes)"),
+              std::string::npos)
+        << over.error->description;
+    EXPECT_EQ(client.outcome(link, a_data("the link goes on")), "");
+    EXPECT_EQ(world.stored("eh1", 0), 2u);
+}
+
+TEST(Ingest, takes_a_megabyte_in_many_frames) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    const auto reader = client.receiver(reading);
+    const std::string body(1'000'000, 'b');
+
+    EXPECT_EQ(client.outcome(link, a_data(body)), "");
+    EXPECT_TRUE(client.wait([&] { return !reader->messages.empty(); }));
+
+    EXPECT_EQ(reader->messages[0].text(), body);
+}
+
+TEST(Ingest, rejects_what_is_malformed_and_stores_nothing_of_it) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+
+    EXPECT_EQ(client.outcome(link, a_batch({a_data("good"), Buffer(4, std::byte{0xff})}),
+                             amqp::batch_format),
+              "amqp:decode-error");
+    EXPECT_EQ(client.outcome(link, Buffer(4, std::byte{0xff})), "amqp:decode-error");
+    EXPECT_EQ(client.outcome(link, a_data("x")), "");
+
+    EXPECT_EQ(world.stored("eh1", 0), 1u);
+}
+
+TEST(Ingest, says_server_busy_above_the_throughput_limit) {
+    DoorFixture world({.throttle = {.events_per_second = 10}});
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    std::vector<Buffer> many(25, a_data("x"));
+
+    EXPECT_EQ(client.outcome(link, a_batch(many), amqp::batch_format), "");
+    EXPECT_EQ(client.outcome(link, a_data("x")), "com.microsoft:server-busy");
+    client.run_for(4s);
+    EXPECT_EQ(client.outcome(link, a_data("x")), "");
+}
+
+TEST(Ingest, rejects_when_the_hub_has_gone_and_readers_are_told) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1");
+    const auto reader = client.receiver(reading);
+
+    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
+    client.run_for(100ms);
+
+    EXPECT_EQ(client.outcome(link, a_data("x")), "amqp:not-found");
+    EXPECT_TRUE(reader->detached);
+    EXPECT_EQ(reader->error.name, "amqp:not-found");
+}
+
+TEST(Ingest, of_a_hub_that_was_created_again_is_closed) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    EXPECT_EQ(client.outcome(link, a_data("old")), "");
+    world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
+    world.create("eh1", 4);
+
+    client.send(link, a_data("for the old one"));
+
+    EXPECT_TRUE(link->detached);
+    EXPECT_EQ(link->error.name, "amqp:not-found");
+    EXPECT_EQ(world.stored("eh1", 0), 0u);
+    EXPECT_EQ(client.outcome(client.sender("eh1/Partitions/0"), a_data("for the new one")), "");
+}
+
+TEST(Ingest, does_not_tell_clients_the_names_of_files) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/0");
+    world.disk.set_capacity_bytes(1);
+
+    const auto state = client.send(link, a_data("x"));
+
+    ASSERT_TRUE(state.error);
+    EXPECT_EQ(state.error->name, "com.microsoft:server-busy");
+    EXPECT_TRUE(state.error->description.starts_with("The storage of the partition is full. "))
+        << state.error->description;
+}
+
+}  // namespace
+}  // namespace evenkeel::door
