@@ -85,9 +85,9 @@ void Door::accept(io::Listener& listener) {
         }
         // Descriptors ran out, most likely: those that are there go on, and we try again.
         trace(TraceLevel::warning, "a client was not accepted", {{"cause", socket.error().detail}});
-        loop_.run_after(accept_pause, [this, &listener, alive = std::weak_ptr<Door>(alive_)] {
-            if (!alive.expired() && !stopping_) accept(listener);
-        });
+        loop_.run_after(accept_pause, lifetime_.guard([this, &listener] {
+            if (!stopping_) accept(listener);
+        }));
     });
 }
 
@@ -105,13 +105,12 @@ void Door::adopt(std::unique_ptr<io::Socket> socket) {
     }
     if (admission.displaced) displace(*admission.displaced);
     auto& peer = peers_[id];
-    peer = std::make_unique<Peer>(context_, id, std::move(socket),
-                                  [this, id, alive = std::weak_ptr<Door>(alive_)] {
-                                      if (alive.expired()) return;
-                                      crowd_.leave(id);
-                                      peers_.erase(id);
-                                      finish_stop_if_empty();
-                                  });
+    auto gone = lifetime_.guard([this, id] {
+        crowd_.leave(id);
+        peers_.erase(id);
+        finish_stop_if_empty();
+    });
+    peer = std::make_unique<Peer>(context_, id, std::move(socket), std::move(gone));
     if (refused) peer->refuse(refusal_of(admission.verdict));
     activity_.connected();
     peer->start();

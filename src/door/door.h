@@ -5,6 +5,7 @@
 #include <map>
 #include <memory>
 
+#include "base/lifetime.h"
 #include "door/activity.h"
 #include "door/amqp/peer.h"
 #include "door/auth/access.h"
@@ -86,8 +87,7 @@ private:
     Instant given_back_at_{};
     bool stopping_ = false;
     Task stopped_;
-    // Ours as long as the door is there; tasks that come back look at it first.
-    std::shared_ptr<Door> alive_{this, [](Door*) {}};
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::door

@@ -9,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/lifetime.h"
 #include "door/hostile_fixture.h"
 #include "http/server.h"
 #include "http/websocket.h"
@@ -81,12 +82,12 @@ public:
         if (random_.chance(1, 3)) script_.resize(random_.below(script_.size() + 1));
         world.network.host("hostile", loop_)
             .connect({"hub", port_of(way)}, 60s,
-                     [this, alive = std::weak_ptr<char>(alive_)](auto made) {
-                         if (alive.expired() || !made.ok()) return;
+                     lifetime_.guard([this](Result<std::unique_ptr<io::Socket>> made) {
+                         if (!made.ok()) return;
                          socket_ = layered(std::move(*made));
                          if (reads_) read();
                          write();
-                     });
+                     }));
     }
 
 private:
@@ -123,9 +124,7 @@ private:
             Duration pause{};
             if (random_.chance(1, 3)) pause = std::chrono::milliseconds(random_.below(50));
             if (random_.chance(1, 60)) pause = std::chrono::seconds(random_.below(40));
-            loop_.run_after(pause, [this, alive = std::weak_ptr<char>(alive_)] {
-                if (!alive.expired()) write();
-            });
+            loop_.run_after(pause, lifetime_.guard([this] { write(); }));
         });
     }
     void leave() {
@@ -144,7 +143,7 @@ private:
     std::vector<std::byte> input_;
     std::size_t written_ = 0;
     std::unique_ptr<io::Socket> socket_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 // How far the hostile clients got.

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "base/lifetime.h"
 #include "client/reader_core.h"
 #include "client/requests.h"
 
@@ -45,12 +46,11 @@ public:
                 last_read_ = {batch->back().sequence_number};
             }
             arrived_ = std::move(batch);
-            loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-                if (alive.expired()) return;
+            loop_.post(lifetime_.guard([this] {
                 auto reply = std::move(answer_);
                 answer_ = nullptr;
                 reply(std::move(arrived_));
-            });
+            }));
         });
     }
 
@@ -78,7 +78,7 @@ private:
     Callback<void(Result<EventBatch>)> answer_;
     Result<EventBatch> arrived_ = EventBatch();
     SequenceNumber last_read_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 AmqpSource::AmqpSource(client::Connection& connection, std::string group)

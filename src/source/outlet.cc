@@ -5,6 +5,7 @@
 
 #include "amqp/codec.h"
 #include "amqp/performatives.h"
+#include "base/lifetime.h"
 #include "client/options.h"
 #include "hub/inside.h"
 #include "io/system/network.h"
@@ -57,17 +58,16 @@ private:
     }
     // Not within the call, and not from within the sender.
     void later(Callback<void(Result<>)> done, Result<> result) {
-        loop_.post([done = std::move(done), result = std::move(result),
-                    alive = std::weak_ptr<bool>(alive_)]() mutable {
-            if (!alive.expired()) done(std::move(result));
-        });
+        loop_.post(lifetime_.guard([done = std::move(done), result = std::move(result)]() mutable {
+            done(std::move(result));
+        }));
     }
 
     io::system::LoopThread& loop_;
     io::system::SystemNetwork network_;
     client::Connection connection_;
     std::optional<producer::Core> core_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 class EmbeddedOutlet final : public Outlet {
@@ -76,44 +76,42 @@ public:
         : loop_(loop), inside_(hub::inside(hub)), event_hub_(std::move(event_hub)) {}
     // On the hub's loop, so that no answer from there finds it half gone.
     ~EmbeddedOutlet() override {
-        io::system::run_and_wait(inside_.loop, [this] { alive_.reset(); });
+        io::system::run_and_wait(inside_.loop, [this] { lifetime_.end(); });
     }
 
     void open(Callback<void(Result<>)> done) override {
-        inside_.loop.post(
-            [this, alive = std::weak_ptr<bool>(alive_), done = std::move(done)]() mutable {
-                if (alive.expired()) return;
-                const auto found = inside_.hubs.find(event_hub_);
-                answer(alive, std::move(done), found.ok() ? Result<>() : Result<>(found.error()));
-            });
+        inside_.loop.post(lifetime_.guard([this, done = std::move(done)]() mutable {
+            const auto found = inside_.hubs.find(event_hub_);
+            answer(std::move(done), found.ok() ? Result<>() : Result<>(found.error()));
+        }));
     }
 
     void send(std::vector<std::byte> sections, std::string partition_key,
               Callback<void(Result<>)> done) override {
-        inside_.loop.post([this, alive = std::weak_ptr<bool>(alive_),
-                           sections = std::move(sections), key = std::move(partition_key),
-                           done = std::move(done)]() mutable {
-            if (alive.expired()) return;
-            const auto found = inside_.hubs.find(event_hub_);
-            if (!found.ok()) return answer(alive, std::move(done), found.error());
-            const auto partition = (*found)->route(std::nullopt, key);
-            if (!partition.ok()) return answer(alive, std::move(done), partition.error());
-            const commitlog::NewEvent event{as_bytes(key), sections};
-            (*found)->append(*partition, {&event, 1},
-                             [this, alive, done = std::move(done)](
-                                 const Result<commitlog::Appended>& appended) mutable {
-                                 answer(alive, std::move(done),
-                                        appended.ok() ? Result<>() : Result<>(appended.error()));
-                             });
-        });
+        inside_.loop.post(
+            lifetime_.guard([this, watch = lifetime_.watch(), sections = std::move(sections),
+                             key = std::move(partition_key), done = std::move(done)]() mutable {
+                const auto found = inside_.hubs.find(event_hub_);
+                if (!found.ok()) return answer(std::move(done), found.error());
+                const auto partition = (*found)->route(std::nullopt, key);
+                if (!partition.ok()) return answer(std::move(done), partition.error());
+                const commitlog::NewEvent event{as_bytes(key), sections};
+                (*found)->append(
+                    *partition, {&event, 1},
+                    [this, watch,
+                     done = std::move(done)](const Result<commitlog::Appended>& appended) mutable {
+                        if (watch.over()) return;
+                        answer(std::move(done),
+                               appended.ok() ? Result<>() : Result<>(appended.error()));
+                    });
+            }));
     }
 
     void close(Task done) override { loop_.post(std::move(done)); }
 
 private:
     // On the hub's loop.
-    void answer(const std::weak_ptr<bool>& alive, Callback<void(Result<>)> done, Result<> result) {
-        if (alive.expired()) return;
+    void answer(Callback<void(Result<>)> done, Result<> result) {
         loop_.post([done = std::move(done), result = std::move(result)]() mutable {
             done(std::move(result));
         });
@@ -122,7 +120,7 @@ private:
     io::system::LoopThread& loop_;
     const hub::Inside inside_;
     const std::string event_hub_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace

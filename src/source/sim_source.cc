@@ -41,10 +41,10 @@ public:
 
     // Something may have changed. Threads: the world's, not only the loop's.
     void wake() {
-        loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-            if (alive.expired() || !answer_ || timer_at_ <= loop_.clock().now()) return;
+        loop_.post(lifetime_.guard([this] {
+            if (!answer_ || timer_at_ <= loop_.clock().now()) return;
             try_read();
-        });
+        }));
     }
     void lose_link() {
         is_link_lost_ = true;
@@ -60,14 +60,12 @@ public:
     void displace(Duration after, const Error& why) {
         if (displaced_) return;
         displaced_ = why;
-        loop_.post([this, after, alive = std::weak_ptr<bool>(alive_)] {
-            if (alive.expired()) return;
-            loop_.run_after(after, [this, alive] {
-                if (alive.expired()) return;
+        loop_.post(lifetime_.guard([this, after] {
+            loop_.run_after(after, lifetime_.guard([this] {
                 leave();
                 hear_of_cut();
-            });
-        });
+            }));
+        }));
     }
     // Not while the way to the hub is closed.
     void hear_of_cut() {
@@ -76,9 +74,7 @@ public:
             if (answer_) try_read();
             return;
         }
-        loop_.run_after(path_poll, [this, alive = std::weak_ptr<bool>(alive_)] {
-            if (!alive.expired()) hear_of_cut();
-        });
+        loop_.run_after(path_poll, lifetime_.guard([this] { hear_of_cut(); }));
     }
 
     const ReadOptions& options() const { return options_; }
@@ -127,11 +123,10 @@ private:
     void later(Duration after) {
         cancel();
         timer_at_ = loop_.clock().now() + after;
-        timer_ = loop_.run_at(timer_at_, [this, alive = std::weak_ptr<bool>(alive_)] {
-            if (alive.expired()) return;
+        timer_ = loop_.run_at(timer_at_, lifetime_.guard([this] {
             timer_.reset();
             try_read();
-        });
+        }));
     }
     void cancel() {
         if (timer_) loop_.cancel(*timer_);
@@ -207,7 +202,7 @@ private:
     Instant deadline_;
     Instant timer_at_;
     std::optional<io::TimerId> timer_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 SimHub::SimHub(const SimHubOptions& options)
@@ -351,28 +346,25 @@ Result<> SimHub::admit(SimReader& reader) {
 // `then` with whether the way to the hub is open; at the latest at the deadline.
 void SimSource::when_open(Instant deadline, Callback<void(bool)> then) {
     if (*is_path_open_ || loop_.clock().now() >= deadline) return then(*is_path_open_);
-    loop_.run_after(path_poll, [this, deadline, then = std::move(then),
-                                alive = std::weak_ptr<bool>(alive_)]() mutable {
-        if (!alive.expired()) when_open(deadline, std::move(then));
-    });
+    loop_.run_after(path_poll, lifetime_.guard([this, deadline, then = std::move(then)]() mutable {
+        when_open(deadline, std::move(then));
+    }));
 }
 
 template <typename T>
 void SimSource::later(Callback<void(Result<T>)> answer, std::function<Result<T>()> question) {
     const Instant deadline = loop_.clock().now() + question_max;
-    loop_.run_after(
-        hub_.latency(), [this, deadline, answer = std::move(answer), question = std::move(question),
-                         alive = std::weak_ptr<bool>(alive_)]() mutable {
-            if (alive.expired()) return;
-            when_open(deadline, [this, answer = std::move(answer),
-                                 question = std::move(question)](bool is_open) mutable {
-                if (!is_open) return answer(Error{ErrorCode::timed_out, "the hub did not answer"});
-                if (!hub_.is_up_) {
-                    return answer(Error{ErrorCode::unavailable, "the simulated hub is down"});
-                }
-                answer(question());
-            });
+    loop_.run_after(hub_.latency(), lifetime_.guard([this, deadline, answer = std::move(answer),
+                                                     question = std::move(question)]() mutable {
+        when_open(deadline, [this, answer = std::move(answer),
+                             question = std::move(question)](bool is_open) mutable {
+            if (!is_open) return answer(Error{ErrorCode::timed_out, "the hub did not answer"});
+            if (!hub_.is_up_) {
+                return answer(Error{ErrorCode::unavailable, "the simulated hub is down"});
+            }
+            answer(question());
         });
+    }));
 }
 
 void SimSource::properties(Callback<void(Result<HubProperties>)> answer) {

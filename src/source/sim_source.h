@@ -20,6 +20,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "io/loop.h"
 #include "source/source.h"
@@ -133,7 +134,7 @@ private:
     io::Loop& loop_;
     const Name name_{"sim", "homes"};
     std::shared_ptr<bool> is_path_open_ = std::make_shared<bool>(true);
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::source

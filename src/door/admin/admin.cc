@@ -437,12 +437,11 @@ void Admin::alter_hub(const Call& call, Answer answer) {
 
 // Its keys go with it, so that another one of that name does not know them.
 void Admin::remove_hub(const Call& call, Answer answer) {
-    hubs_.remove(call.hub, [this, alive = std::weak_ptr<char>(alive_), hub = call.hub,
-                            answer = std::move(answer)](const Result<>& removed) mutable {
-        if (alive.expired()) return;
+    hubs_.remove(call.hub, lifetime_.guard([this, hub = call.hub, answer = std::move(answer)](
+                                               const Result<>& removed) mutable {
         if (!removed.ok()) return answer(error_of(removed.error()));
         keys_.remove_hub(hub, then(std::move(answer), [] { return Response{.status = 204}; }));
-    });
+    }));
 }
 
 void Admin::create_group(const Call& call, Answer answer) {
@@ -489,11 +488,10 @@ void Admin::purge(const Call& call, Answer answer) {
 }
 
 Callback<void(Result<>)> Admin::then(Answer answer, Callback<Response()> success) const {
-    return [alive = std::weak_ptr<char>(alive_), answer = std::move(answer),
-            success = std::move(success)](const Result<>& result) mutable {
-        if (alive.expired()) return;
-        answer(result.ok() ? success() : error_of(result.error()));
-    };
+    return lifetime_.guard(
+        [answer = std::move(answer), success = std::move(success)](const Result<>& result) mutable {
+            answer(result.ok() ? success() : error_of(result.error()));
+        });
 }
 
 }  // namespace evenkeel::door

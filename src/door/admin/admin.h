@@ -25,6 +25,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/metrics.h"
 #include "base/result.h"
 #include "base/task.h"
@@ -138,7 +139,7 @@ private:
     const Metrics& metrics_;
     AdminOptions options_;
     std::optional<std::string> problem_;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;
 };
 
 // The status of an error of the hub.

@@ -91,24 +91,21 @@ void Admin::create_key(const Call& call, Answer answer) {
             return answer(error_of(found.error()));
         }
     }
-    keys_.create(std::move(*wish), [alive = std::weak_ptr<char>(alive_),
-                                    answer = std::move(answer)](const Result<Rule>& made) mutable {
-        if (alive.expired()) return;
-        answer(made.ok() ? json_response(rule_json(*made, false, Secrets::shown), 201)
-                         : error_of(made.error()));
-    });
+    keys_.create(std::move(*wish),
+                 lifetime_.guard([answer = std::move(answer)](const Result<Rule>& made) mutable {
+                     answer(made.ok() ? json_response(rule_json(*made, false, Secrets::shown), 201)
+                                      : error_of(made.error()));
+                 }));
 }
 
 void Admin::rotate_key(const Call& call, Answer answer) {
     const auto kind = kind_of(call.request.body);
     if (!kind.ok()) return answer(error_of(kind.error()));
     keys_.rotate(call.key, call.hub, *kind,
-                 [alive = std::weak_ptr<char>(alive_),
-                  answer = std::move(answer)](const Result<Rule>& rotated) mutable {
-                     if (alive.expired()) return;
+                 lifetime_.guard([answer = std::move(answer)](const Result<Rule>& rotated) mutable {
                      answer(rotated.ok() ? json_response(rule_json(*rotated, false, Secrets::shown))
                                          : error_of(rotated.error()));
-                 });
+                 }));
 }
 
 }  // namespace evenkeel::door

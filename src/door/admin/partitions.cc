@@ -86,25 +86,22 @@ void Admin::list_partitions(const Call& call, Answer answer) {
         }
     }
     if (cold.empty()) return answer(json_response({{"partitions", std::move(partitions)}}));
-    reads_.post([&loop = loop_, alive = std::weak_ptr<char>(alive_), cold = std::move(cold),
-                 partitions = std::move(partitions), answer = std::move(answer)]() mutable {
+    reads_.post([&loop = loop_, cold = std::move(cold), partitions = std::move(partitions),
+                 answer = lifetime_.guard(std::move(answer))]() mutable {
         for (const auto& [index, read] : cold) {
             const auto outcome = read.perform();
             if (outcome.ok()) set_oldest(partitions, index, outcome->events);
         }
         cold.clear();
-        loop.post([alive = std::move(alive), partitions = std::move(partitions),
-                   answer = std::move(answer)]() mutable {
-            if (!alive.expired()) answer(json_response({{"partitions", std::move(partitions)}}));
+        loop.post([partitions = std::move(partitions), answer = std::move(answer)]() mutable {
+            answer(json_response({{"partitions", std::move(partitions)}}));
         });
     });
 }
 
 void Admin::watch_traffic() {
     hubs_.sample_traffic();
-    loop_.run_after(hub::Rate::step, [this, alive = std::weak_ptr<char>(alive_)] {
-        if (!alive.expired()) watch_traffic();
-    });
+    loop_.run_after(hub::Rate::step, lifetime_.guard([this] { watch_traffic(); }));
 }
 
 }  // namespace evenkeel::door

@@ -71,12 +71,12 @@ template <typename T>
 void KeyRing::perform(Callback<Result<T>(Keys&)> change, Callback<void(Result<T>)> done) {
     loop_.check_here();
     // Results wait in the task for the loop, so that what is pinned is touched only there.
-    metadata_.post([&loop = loop_, keys = keys_, alive = std::weak_ptr<KeyRing>(alive_),
+    metadata_.post([&loop = loop_, keys = keys_, handle = lifetime_.handle(this),
                     change = std::move(change), done = std::move(done)]() mutable {
         auto result = change(*keys);
-        loop.post([alive = std::move(alive), rules = keys->rules(), result = std::move(result),
+        loop.post([handle = std::move(handle), rules = keys->rules(), result = std::move(result),
                    done = std::move(done)]() mutable {
-            const auto ring = alive.lock();
+            KeyRing* const ring = handle.get();
             if (!ring) return;
             ring->stored_ = std::move(rules);
             ring->show();

@@ -18,6 +18,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "door/auth/access.h"
@@ -67,7 +68,7 @@ private:
     const std::shared_ptr<Keys> keys_;  // used on the metadata executor only
     std::vector<Rule> fixed_;
     std::vector<Rule> stored_;
-    const std::shared_ptr<KeyRing> alive_{this, [](KeyRing*) {}};
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::door

@@ -66,9 +66,7 @@ void KeySet::start(const std::string& text) {
     loop_.check_here();
     if (text.empty() || !take(text).ok()) {
         JwtOptions options = options_.jwt;
-        options.unknown_key = [weak = std::weak_ptr<KeySet>(alive_)] {
-            if (const auto self = weak.lock()) self->wanted();
-        };
+        options.unknown_key = lifetime_.guard([this] { wanted(); });
         changed_(JwtVerifier::without_keys(std::move(options)));
     }
     if (!place_.tls && !io::is_loopback(place_.endpoint.host)) {
@@ -82,9 +80,7 @@ void KeySet::start(const std::string& text) {
 
 Result<> KeySet::take(const std::string& text) {
     JwtOptions options = options_.jwt;
-    options.unknown_key = [weak = std::weak_ptr<KeySet>(alive_)] {
-        if (const auto self = weak.lock()) self->wanted();
-    };
+    options.unknown_key = lifetime_.guard([this] { wanted(); });
     EK_TRY_ASSIGN(auto verifier, JwtVerifier::make(std::move(options), text));
     text_ = text;
     changed_(std::move(verifier));
@@ -97,11 +93,10 @@ void KeySet::fetch() {
     if (timer_) loop_.cancel(*timer_);
     timer_.reset();
     begun_ = loop_.clock().now();
-    network_.connect(
-        place_.endpoint, options_.timeout,
-        [weak = std::weak_ptr<KeySet>(alive_)](Result<std::unique_ptr<io::Socket>> socket) {
-            if (const auto self = weak.lock()) self->connected(std::move(socket));
-        });
+    network_.connect(place_.endpoint, options_.timeout,
+                     lifetime_.guard([this](Result<std::unique_ptr<io::Socket>> socket) {
+                         connected(std::move(socket));
+                     }));
 }
 
 void KeySet::connected(Result<std::unique_ptr<io::Socket>> socket) {
@@ -111,12 +106,10 @@ void KeySet::connected(Result<std::unique_ptr<io::Socket>> socket) {
         loop_, std::move(*socket), wire_, options_.timeout,
         [this](Result<http::ClientResponse> response) {
             // The exchange is not ended from inside.
-            loop_.post([weak = std::weak_ptr<KeySet>(alive_), response = std::move(response)] {
-                const auto self = weak.lock();
-                if (!self) return;
-                self->exchange_.reset();
-                self->answered(response);
-            });
+            loop_.post(lifetime_.guard([this, response = std::move(response)] {
+                exchange_.reset();
+                answered(response);
+            }));
         },
         bytes_max);
 }

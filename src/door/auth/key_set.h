@@ -13,6 +13,7 @@
 #include <optional>
 #include <string>
 
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "door/auth/jwt.h"
 #include "http/client.h"
@@ -79,8 +80,7 @@ private:
     Instant begun_{};             // the last fetch
     std::uint32_t failures_ = 0;  // in a row
     std::string text_;
-    // Ours as long as it is there; what comes back looks at it first.
-    std::shared_ptr<KeySet> alive_{this, [](KeySet*) {}};
+    Lifetime lifetime_;
 };
 
 }  // namespace evenkeel::door
