@@ -12,7 +12,7 @@
 #endif
 #endif
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 std::atomic<bool> counting{false};
@@ -50,12 +50,12 @@ static void* allocate(std::size_t size) {
 }
 #endif
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench
 
 #ifndef EK_SANITIZED
 // The other forms of new and delete come down to these.
 void* operator new(std::size_t size) {
-    return evenkeel::cli::allocate(size);
+    return evenkeel::bench::allocate(size);
 }
 void operator delete(void* memory) noexcept {
     std::free(memory);

@@ -7,7 +7,7 @@
 
 #include <cstdint>
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 extern const bool allocations_are_counted;  // false with a sanitizer
 
@@ -22,4 +22,4 @@ public:
     std::uint64_t value() const;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -19,20 +19,20 @@
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 constexpr std::size_t bare_write_bytes = std::size_t{128} << 10;
 constexpr std::uint32_t without_end = 0x7fffffff;
 
-constexpr BenchSize small{100, 1'000'000, 1000};
-constexpr BenchSize large{1024, 150'000, 256};
-constexpr BenchSize huge{250'000, 800, 1};
+constexpr EventSize small{100, 1'000'000, 1000};
+constexpr EventSize large{1024, 150'000, 256};
+constexpr EventSize huge{250'000, 800, 1};
 
 class AmqpBench {
 public:
-    AmqpBench(const BenchAmqpOptions& options, std::string folder, Interrupt& interrupt,
-              std::vector<BenchLine>& lines)
+    AmqpBench(const AmqpOptions& options, std::string folder, cli::Interrupt& interrupt,
+              std::vector<Line>& lines)
         : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
 
     Result<> run() {
@@ -50,22 +50,22 @@ public:
         }
         if (wanted("single_sends")) EK_TRY(single_sends());
         if (wanted("idle_connections")) {
-            EK_TRY_ASSIGN(const auto line, bench_idle_connections(folder_, options_.connections));
+            EK_TRY_ASSIGN(const auto line, measure_idle_connections(folder_, options_.connections));
             lines_.push_back(line);
         }
         if (wanted("slow_consumers")) {
             EK_TRY_ASSIGN(const auto line,
-                          bench_slow_consumers(folder_, options_.slow_links, options_.seconds));
+                          measure_slow_consumers(folder_, options_.slow_links, options_.seconds));
             lines_.push_back(line);
         }
         if (wanted("slow_consumers_large")) {
             EK_TRY_ASSIGN(const auto line,
-                          bench_slow_consumers(folder_, options_.slow_links / 5, options_.seconds,
-                                               huge.event_bytes));
+                          measure_slow_consumers(folder_, options_.slow_links / 5, options_.seconds,
+                                                 huge.event_bytes));
             lines_.push_back(line);
         }
         if (wanted("floods")) {
-            EK_TRY_ASSIGN(const auto line, bench_floods(folder_));
+            EK_TRY_ASSIGN(const auto line, measure_floods(folder_));
             lines_.push_back(line);
         }
         return {};
@@ -78,10 +78,10 @@ private:
         return wanted;
     }
 
-    Result<> deliver(const std::string& name, const BenchSize& size, const std::string& goal,
+    Result<> deliver(const std::string& name, const EventSize& size, const std::string& goal,
                      double per_second, double ratio);
-    Result<> read(const std::string& name, const BenchSize& size);
-    Result<> ingest(const std::string& name, const BenchSize& size, const std::string& goal,
+    Result<> read(const std::string& name, const EventSize& size);
+    Result<> ingest(const std::string& name, const EventSize& size, const std::string& goal,
                     double per_second);
     Result<> single_sends();
 
@@ -89,8 +89,8 @@ private:
         return std::chrono::duration_cast<Duration>(
             std::chrono::duration<double>(options_.seconds));
     }
-    Result<> fill(const BenchHub& hub, const BenchSize& size);
-    Result<double> log_events_per_second(const BenchSize& size, std::uint32_t partitions);
+    Result<> fill(const HubProcess& hub, const EventSize& size);
+    Result<double> log_events_per_second(const EventSize& size, std::uint32_t partitions);
     struct Syncs {
         double median_ms = 0;
         double p99_ms = 0;
@@ -101,25 +101,25 @@ private:
         return Error{ErrorCode::cancelled, "interrupted"};
     }
 
-    const BenchAmqpOptions options_;
+    const AmqpOptions options_;
     const std::string folder_;
-    Interrupt& interrupt_;
-    std::vector<BenchLine>& lines_;
+    cli::Interrupt& interrupt_;
+    std::vector<Line>& lines_;
     const SystemClock clock_;
 };
 
 // All of them to one partition.
-Result<> AmqpBench::fill(const BenchHub& hub, const BenchSize& size) {
+Result<> AmqpBench::fill(const HubProcess& hub, const EventSize& size) {
     EK_TRY_ASSIGN(const auto producer, Producer::open(hub.connection_string()));
     BatchLoad load(*producer, 1, size);
     return load.run(size.stored_events, std::chrono::minutes(5));
 }
 
 // One link that reads the partition from its beginning to its end, again and again.
-Result<> AmqpBench::deliver(const std::string& name, const BenchSize& size, const std::string& goal,
+Result<> AmqpBench::deliver(const std::string& name, const EventSize& size, const std::string& goal,
                             double per_second, double ratio) {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "deliver"));
-    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = folder->path() + "/hub"}));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "deliver"));
+    EK_TRY_ASSIGN(const auto hub, HubProcess::start({.data = folder->path() + "/hub"}));
     EK_TRY(fill(*hub, size));
     EK_TRY_ASSIGN(auto bare, BareSource::start(bare_write_bytes));
     const std::uint64_t events =
@@ -133,8 +133,7 @@ Result<> AmqpBench::deliver(const std::string& name, const BenchSize& size, cons
         double seconds = 0;
         std::uint64_t passes = 0;
         for (; seconds < options_.seconds; ++passes) {
-            EK_TRY_ASSIGN(const auto peer,
-                          BenchPeer::connect(hub->port(), {hub->key(), without_end}));
+            EK_TRY_ASSIGN(const auto peer, Peer::connect(hub->port(), {hub->key(), without_end}));
             std::uint64_t count = 0;
             std::uint64_t wrong = 0;
             std::int64_t last = -1;
@@ -161,7 +160,7 @@ Result<> AmqpBench::deliver(const std::string& name, const BenchSize& size, cons
         EK_TRY_ASSIGN(const double bytes, bare.bytes_per_second(round()));
         limit.push_back(bytes * static_cast<double>(events) / static_cast<double>(wire_bytes));
     }
-    BenchLine line{name, median(ours), median(limit), goal, true, {}};
+    Line line{name, median(ours), median(limit), goal, true, {}};
     line.met = line.events_per_second >= per_second && line.ratio() >= ratio;
     line.more = {
         {"event_bytes", static_cast<double>(size.event_bytes)},
@@ -174,9 +173,9 @@ Result<> AmqpBench::deliver(const std::string& name, const BenchSize& size, cons
 }
 
 // The same through the client library, into the hands of its caller.
-Result<> AmqpBench::read(const std::string& name, const BenchSize& size) {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "read"));
-    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = folder->path() + "/hub"}));
+Result<> AmqpBench::read(const std::string& name, const EventSize& size) {
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "read"));
+    EK_TRY_ASSIGN(const auto hub, HubProcess::start({.data = folder->path() + "/hub"}));
     EK_TRY(fill(*hub, size));
     EK_TRY_ASSIGN(const auto client, Client::open(hub->connection_string()));
     std::vector<double> ours;
@@ -196,15 +195,15 @@ Result<> AmqpBench::read(const std::string& name, const BenchSize& size) {
         if (bytes != count * size.event_bytes) return Error{ErrorCode::corrupt, "short events"};
         EK_TRY(stop_if_asked());
     }
-    BenchLine line{name, median(ours), 0, "", true, {}};
+    Line line{name, median(ours), 0, "", true, {}};
     line.more = {{"event_bytes", static_cast<double>(size.event_bytes)}};
     lines_.push_back(line);
     return {};
 }
 
 // What the log alone makes durable, with the same batches, in this process.
-Result<double> AmqpBench::log_events_per_second(const BenchSize& size, std::uint32_t partitions) {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "log"));
+Result<double> AmqpBench::log_events_per_second(const EventSize& size, std::uint32_t partitions) {
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "log"));
     EK_TRY_ASSIGN(
         const auto rig,
         LogRig::make(folder->path(), {.partitions = partitions, .disk_threads = 2, .log = {}}));
@@ -223,16 +222,16 @@ Result<double> AmqpBench::log_events_per_second(const BenchSize& size, std::uint
     return rate;
 }
 
-Result<> AmqpBench::ingest(const std::string& name, const BenchSize& size, const std::string& goal,
+Result<> AmqpBench::ingest(const std::string& name, const EventSize& size, const std::string& goal,
                            double per_second) {
     constexpr std::uint32_t partitions = 16;
     std::vector<double> ours;
     std::vector<double> limit;
     std::vector<double> hub_ns;
     for (int i = 0; i < options_.rounds; ++i) {
-        EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "ingest"));
-        EK_TRY_ASSIGN(const auto hub,
-                      BenchHub::start({.data = folder->path() + "/hub", .partitions = partitions}));
+        EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "ingest"));
+        EK_TRY_ASSIGN(const auto hub, HubProcess::start({.data = folder->path() + "/hub",
+                                                         .partitions = partitions}));
         EK_TRY_ASSIGN(const auto producer, Producer::open(hub->connection_string()));
         BatchLoad warm(*producer, partitions, size);
         EK_TRY(warm.run(without_end, std::chrono::milliseconds(200)));
@@ -246,7 +245,7 @@ Result<> AmqpBench::ingest(const std::string& name, const BenchSize& size, const
         EK_TRY_ASSIGN(const double log, log_events_per_second(size, partitions));
         limit.push_back(log);
     }
-    BenchLine line{name, median(ours), median(limit), goal, true, {}};
+    Line line{name, median(ours), median(limit), goal, true, {}};
     line.met = line.events_per_second >= per_second && line.ratio() >= 0.80;
     line.more = {{"event_bytes", static_cast<double>(size.event_bytes)},
                  {"batch_events", static_cast<double>(size.batch_events)},
@@ -260,7 +259,7 @@ Result<> AmqpBench::ingest(const std::string& name, const BenchSize& size, const
 
 // A small write and fdatasync, again and again, on a file that grows.
 Result<AmqpBench::Syncs> AmqpBench::time_syncs() {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "sync"));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "sync"));
     io::system::SystemFiles files;
     EK_TRY_ASSIGN(const auto file, files.open(folder->path() + "/raw", io::OpenMode::create));
     const std::vector<std::byte> bytes(4096, std::byte{'s'});
@@ -279,9 +278,9 @@ Result<AmqpBench::Syncs> AmqpBench::time_syncs() {
 // One event a message, 64 of them not yet acknowledged, on one link to one partition.
 Result<> AmqpBench::single_sends() {
     constexpr std::size_t in_flight = 64;
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "single"));
-    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = folder->path() + "/hub"}));
-    EK_TRY_ASSIGN(const auto peer, BenchPeer::connect(hub->port(), {hub->key()}));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "single"));
+    EK_TRY_ASSIGN(const auto hub, HubProcess::start({.data = folder->path() + "/hub"}));
+    EK_TRY_ASSIGN(const auto peer, Peer::connect(hub->port(), {hub->key()}));
     EK_TRY_ASSIGN(amqp::Link* const link, peer->attach_sender(hub->event_hub() + "/Partitions/0"));
     amqp::Buffer message;
     amqp::Encoder encoder(message);
@@ -325,7 +324,7 @@ Result<> AmqpBench::single_sends() {
         limit.push_back(1e3 / syncs.median_ms);
         EK_TRY(stop_if_asked());
     }
-    BenchLine line{
+    Line line{
         "single_sends", median(rate), median(limit), "ack p99 <= 3 x fdatasync + 1 ms", true, {}};
     line.met = median(p99) <= 3 * median(sync_p50) + 1;
     line.more = {{"in_flight", in_flight},
@@ -339,12 +338,12 @@ Result<> AmqpBench::single_sends() {
 
 }  // namespace
 
-ExitCode bench_amqp(const BenchAmqpOptions& options) {
+cli::ExitCode measure_amqp(const AmqpOptions& options) {
     return run_benchmark(
         options.data, options.json,
-        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+        [&](const std::string& folder, cli::Interrupt& interrupt, std::vector<Line>& lines) {
             return AmqpBench(options, folder, interrupt, lines).run();
         });
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

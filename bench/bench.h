@@ -8,26 +8,26 @@
 
 #include "cli/exit_code.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
-struct BenchLogOptions {
+struct LogOptions {
     std::string data;    // where the temporary folder is made; empty: the system's place
     double seconds = 2;  // of one round of one line
     int rounds = 3;
     std::string only;  // lines whose name contains this; empty: all
     bool json = false;
 };
-ExitCode bench_log(const BenchLogOptions& options);
+cli::ExitCode measure_log(const LogOptions& options);
 
-struct BenchRestartOptions {
+struct RestartOptions {
     std::string data;
     double gib = 1;
     std::uint32_t partitions = 32;
     bool json = false;
 };
-ExitCode bench_restart(const BenchRestartOptions& options);
+cli::ExitCode measure_restart(const RestartOptions& options);
 
-struct BenchAmqpOptions {
+struct AmqpOptions {
     std::string data;
     double seconds = 2;
     int rounds = 3;
@@ -36,9 +36,9 @@ struct BenchAmqpOptions {
     std::string only;
     bool json = false;
 };
-ExitCode bench_amqp(const BenchAmqpOptions& options);
+cli::ExitCode measure_amqp(const AmqpOptions& options);
 
-struct BenchProcessorOptions {
+struct ProcessorBenchOptions {
     std::string data;
     double seconds = 2;  // of one round of the latency
     int rounds = 3;
@@ -47,19 +47,19 @@ struct BenchProcessorOptions {
     std::string only;
     bool json = false;
 };
-ExitCode bench_processor(const BenchProcessorOptions& options);
+cli::ExitCode measure_processor(const ProcessorBenchOptions& options);
 
 // What benchmarks run in processes of their own. They talk on stdout, in words
-// that bench_restart.cc explains; a hub tells its port.
-struct BenchChildOptions {
+// that bench/restart.cc explains; a hub tells its port.
+struct ChildOptions {
     std::string data;
     std::uint64_t bytes = 0;
     std::uint32_t partitions = 32;
 };
-ExitCode bench_fill_child(const BenchChildOptions& options);
-ExitCode bench_idle_child(const BenchChildOptions& options);
-ExitCode bench_bare_child(const BenchChildOptions& options);
-struct BenchHubOptions;
-ExitCode bench_hub_child(const BenchHubOptions& options);
+cli::ExitCode run_fill_child(const ChildOptions& options);
+cli::ExitCode run_idle_child(const ChildOptions& options);
+cli::ExitCode run_bare_child(const ChildOptions& options);
+struct HubProcessOptions;
+cli::ExitCode run_hub_child(const HubProcessOptions& options);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -14,7 +14,7 @@
 #include "cli/temporary_folder.h"
 #include "client/requests.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 constexpr std::uint32_t without_end = 0x7fffffff;
@@ -23,7 +23,7 @@ constexpr double slow_link_max_kib = 128;
 constexpr double stalled_seconds = 3;
 constexpr double flood_max_mib = 16;
 
-amqp::Buffer token_request(const BenchHub& hub) {
+amqp::Buffer token_request(const HubProcess& hub) {
     const SystemClock clock;
     const WallTime expires{clock.wall().milliseconds + 3'600'000};
     const std::string audience = "sb://127.0.0.1/" + hub.event_hub();
@@ -32,7 +32,7 @@ amqp::Buffer token_request(const BenchHub& hub) {
 }
 
 // As SDKs do: two links to $cbs in one session, a token, its answer.
-Result<amqp::Link*> show_token(BenchPeer& peer, const BenchHub& hub) {
+Result<amqp::Link*> show_token(Peer& peer, const HubProcess& hub) {
     amqp::Attach to;
     to.name = "cbs-to";
     to.role = amqp::Role::sender;
@@ -73,7 +73,7 @@ struct Sends {
 };
 
 // To each partition in turn, a batch at a time.
-Result<Sends> send_batches(BenchPeer& peer, const std::vector<amqp::Link*>& links, double seconds,
+Result<Sends> send_batches(Peer& peer, const std::vector<amqp::Link*>& links, double seconds,
                            std::size_t event_bytes = 1024) {
     const int batch_events = event_bytes <= 1024 ? 64 : 1;
     amqp::Buffer event;
@@ -112,17 +112,17 @@ Result<Sends> send_batches(BenchPeer& peer, const std::vector<amqp::Link*>& link
 
 }  // namespace
 
-Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_t connections) {
+Result<Line> measure_idle_connections(const std::string& folder, std::uint32_t connections) {
     constexpr int senders = 3;  // besides the two of $cbs
-    EK_TRY_ASSIGN(const auto place, TemporaryFolder::make(folder, "idle"));
+    EK_TRY_ASSIGN(const auto place, cli::TemporaryFolder::make(folder, "idle"));
     EK_TRY_ASSIGN(const auto hub,
-                  BenchHub::start({.data = place->path() + "/hub", .partitions = 4}));
+                  HubProcess::start({.data = place->path() + "/hub", .partitions = 4}));
     const double before = hub->resident_mib();
     const SystemClock clock;
     const Instant start = clock.now();
-    std::vector<std::unique_ptr<BenchPeer>> peers;
+    std::vector<std::unique_ptr<Peer>> peers;
     for (std::uint32_t i = 0; i < connections; ++i) {
-        EK_TRY_ASSIGN(auto peer, BenchPeer::connect(hub->port(), {.key = {}, .small = true}));
+        EK_TRY_ASSIGN(auto peer, Peer::connect(hub->port(), {.key = {}, .small = true}));
         EK_TRY(show_token(*peer, *hub));
         for (int partition = 0; partition < senders; ++partition) {
             EK_TRY(
@@ -132,7 +132,7 @@ Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_
     }
     const double seconds = std::chrono::duration<double>(clock.now() - start).count();
     const double resident = hub->resident_mib();
-    BenchLine line{"idle_connections", 0, 0, "hub <= 600 MiB", resident <= memory_max_mib, {}};
+    Line line{"idle_connections", 0, 0, "hub <= 600 MiB", resident <= memory_max_mib, {}};
     line.more = {{"connections", connections},
                  {"links", connections * (senders + 2.0)},
                  {"hub_mib", resident},
@@ -142,16 +142,16 @@ Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_
     return line;
 }
 
-Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
-                                       double seconds, std::size_t event_bytes) {
+Result<Line> measure_slow_consumers(const std::string& folder, std::uint32_t links, double seconds,
+                                    std::size_t event_bytes) {
     constexpr std::uint32_t partitions = 8;
     constexpr std::uint32_t readers_of_group = 5;  // of one partition
     const std::uint32_t groups = links / (partitions * readers_of_group) + 1;
-    EK_TRY_ASSIGN(const auto place, TemporaryFolder::make(folder, "slow"));
-    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = place->path() + "/hub",
-                                                   .partitions = partitions,
-                                                   .groups = groups}));
-    EK_TRY_ASSIGN(const auto producer, BenchPeer::connect(hub->port(), {.key = hub->key()}));
+    EK_TRY_ASSIGN(const auto place, cli::TemporaryFolder::make(folder, "slow"));
+    EK_TRY_ASSIGN(const auto hub, HubProcess::start({.data = place->path() + "/hub",
+                                                     .partitions = partitions,
+                                                     .groups = groups}));
+    EK_TRY_ASSIGN(const auto producer, Peer::connect(hub->port(), {.key = hub->key()}));
     std::vector<amqp::Link*> senders;
     for (std::uint32_t i = 0; i < partitions; ++i) {
         EK_TRY_ASSIGN(amqp::Link* const link, producer->attach_sender(fmt::format(
@@ -162,10 +162,10 @@ Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t 
     EK_TRY(send_batches(*producer, senders, seconds, event_bytes));
     EK_TRY_ASSIGN(const auto alone, send_batches(*producer, senders, seconds, event_bytes));
     const double before = hub->resident_mib();
-    std::vector<std::unique_ptr<BenchPeer>> slow;
+    std::vector<std::unique_ptr<Peer>> slow;
     for (std::uint32_t i = 0; i < links; ++i) {
         const std::uint32_t group = i / (partitions * readers_of_group);
-        EK_TRY_ASSIGN(auto peer, BenchPeer::connect(hub->port(), {hub->key(), without_end, true}));
+        EK_TRY_ASSIGN(auto peer, Peer::connect(hub->port(), {hub->key(), without_end, true}));
         EK_TRY(peer->attach_receiver(fmt::format("{}/ConsumerGroups/g{}/Partitions/{}",
                                                  hub->event_hub(), group, i % partitions),
                                      without_end));
@@ -177,12 +177,12 @@ Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t 
     const double resident = hub->resident_mib();
     const double kernel_kib = hub->unsent_mib() * 1024 / links;
     const double kib = (resident - before) * 1024 / links + kernel_kib;
-    BenchLine line{event_bytes <= 1024 ? "slow_consumers" : "slow_consumers_large",
-                   beside.per_second,
-                   alone.per_second,
-                   "<= 128 KiB a link, p99 <= 1.5 x alone",
-                   true,
-                   {}};
+    Line line{event_bytes <= 1024 ? "slow_consumers" : "slow_consumers_large",
+              beside.per_second,
+              alone.per_second,
+              "<= 128 KiB a link, p99 <= 1.5 x alone",
+              true,
+              {}};
     line.met = kib <= slow_link_max_kib && beside.p99_ms <= 1.5 * alone.p99_ms;
     line.more = {
         {"links", links},      {"kib_per_link", kib},         {"of_that_in_kernel", kernel_kib},
@@ -200,11 +200,11 @@ struct Flooded {
     double mib = 0;       // that the hub grew by, at most
 };
 
-Result<Flooded> flood(Flood kind, const BenchHub& hub, BenchPeer& other,
+Result<Flooded> flood(Flood kind, const HubProcess& hub, Peer& other,
                       const std::vector<amqp::Link*>& senders) {
     constexpr int frames_max = 100'000;
     constexpr int frames_at_a_time = 500;
-    EK_TRY_ASSIGN(const auto peer, BenchPeer::connect(hub.port(), {.key = {}}));
+    EK_TRY_ASSIGN(const auto peer, Peer::connect(hub.port(), {.key = {}}));
     EK_TRY_ASSIGN(amqp::Link* const cbs, show_token(*peer, hub));
     const amqp::Buffer token = token_request(hub);
     peer->delivered = [](const amqp::Delivery&) {};
@@ -235,16 +235,16 @@ Result<Flooded> flood(Flood kind, const BenchHub& hub, BenchPeer& other,
 
 }  // namespace
 
-Result<BenchLine> bench_floods(const std::string& folder) {
-    EK_TRY_ASSIGN(const auto place, TemporaryFolder::make(folder, "flood"));
-    EK_TRY_ASSIGN(const auto hub, BenchHub::start({.data = place->path() + "/hub"}));
-    EK_TRY_ASSIGN(const auto other, BenchPeer::connect(hub->port(), {.key = hub->key()}));
+Result<Line> measure_floods(const std::string& folder) {
+    EK_TRY_ASSIGN(const auto place, cli::TemporaryFolder::make(folder, "flood"));
+    EK_TRY_ASSIGN(const auto hub, HubProcess::start({.data = place->path() + "/hub"}));
+    EK_TRY_ASSIGN(const auto other, Peer::connect(hub->port(), {.key = hub->key()}));
     EK_TRY_ASSIGN(amqp::Link* const link, other->attach_sender(hub->event_hub() + "/Partitions/0"));
     const std::vector<amqp::Link*> senders = {link};
     // Until the end of the partition in memory has its size.
     EK_TRY(send_batches(*other, senders, 1));
     EK_TRY_ASSIGN(const auto alone, send_batches(*other, senders, 1));
-    BenchLine line{"floods", 0, 0, "hub + 16 MiB at most, each", true, {}};
+    Line line{"floods", 0, 0, "hub + 16 MiB at most, each", true, {}};
     for (const auto& [kind, name] :
          {std::pair{Flood::attaches, "attaches"}, std::pair{Flood::sessions, "sessions"},
           std::pair{Flood::tokens, "tokens"}}) {
@@ -258,4 +258,4 @@ Result<BenchLine> bench_floods(const std::string& folder) {
     return line;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -7,16 +7,16 @@
 #include "base/result.h"
 #include "bench/report.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 // Connections that showed a token and have five links each.
-Result<BenchLine> bench_idle_connections(const std::string& folder, std::uint32_t connections);
+Result<Line> measure_idle_connections(const std::string& folder, std::uint32_t connections);
 // Links with credit without end that never read, beside a producer.
-Result<BenchLine> bench_slow_consumers(const std::string& folder, std::uint32_t links,
-                                       double seconds, std::size_t event_bytes = 1024);
+Result<Line> measure_slow_consumers(const std::string& folder, std::uint32_t links, double seconds,
+                                    std::size_t event_bytes = 1024);
 
 // Connections that attach, begin sessions or show tokens 100,000 times, one after the other, beside
 // one that sends.
-Result<BenchLine> bench_floods(const std::string& folder);
+Result<Line> measure_floods(const std::string& folder);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -17,7 +17,7 @@
 #include "cli/child.h"
 #include "cli/temporary_folder.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 // The time that a partition had one owner.
@@ -31,7 +31,7 @@ struct Term {
 // Processes of `bench member-child`, and what they tell. Threads: one.
 class Cast {
 public:
-    Cast(const BenchGroupPlace& place, const BenchHub& hub, std::string store, bool fast,
+    Cast(const GroupPlace& place, const HubProcess& hub, std::string store, bool fast,
          std::uint32_t partitions)
         : interrupt_(place.interrupt),
           connection_(hub.connection_string()),
@@ -40,10 +40,9 @@ public:
           terms_(partitions) {}
 
     Result<std::size_t> add_process() {
-        std::vector<std::string> arguments{"bench", "member-child", "--mode",
-                                           "group", "--store",      store_};
+        std::vector<std::string> arguments{"member-child", "--mode", "group", "--store", store_};
         if (fast_) arguments.emplace_back("--fast");
-        EK_TRY_ASSIGN(auto child, Child::start(arguments));
+        EK_TRY_ASSIGN(auto child, cli::Child::start(arguments));
         const std::size_t process = ++started_;
         processes_.emplace(process, std::move(child));
         processes_.at(process).say(connection_);
@@ -146,12 +145,12 @@ private:
         handled_ += static_cast<std::uint64_t>(b - a + 1);
     }
 
-    Interrupt& interrupt_;
+    cli::Interrupt& interrupt_;
     const SystemClock clock_;
     const std::string connection_;
     const std::string store_;
     const bool fast_;
-    std::map<std::size_t, Child> processes_;  // those whose output has not ended
+    std::map<std::size_t, cli::Child> processes_;  // those whose output has not ended
     std::size_t started_ = 0;
     std::vector<Terms> terms_;
     std::uint64_t wrong_ = 0;
@@ -163,21 +162,21 @@ constexpr Duration patience = std::chrono::seconds(60);
 
 // A hub, a producer that never rests, and a group that reads.
 struct Scene {
-    std::unique_ptr<TemporaryFolder> folder;
-    std::unique_ptr<BenchHub> hub;
+    std::unique_ptr<cli::TemporaryFolder> folder;
+    std::unique_ptr<HubProcess> hub;
     std::unique_ptr<Producer> producer;
     std::unique_ptr<PacedLoad> load;
     std::unique_ptr<Cast> cast;
     std::uint32_t partitions = 0;
     Instant started;
 
-    static Result<Scene> make(const BenchGroupPlace& place, std::uint32_t partitions, bool fast) {
+    static Result<Scene> make(const GroupPlace& place, std::uint32_t partitions, bool fast) {
         Scene scene;
         scene.partitions = partitions;
-        EK_TRY_ASSIGN(scene.folder, TemporaryFolder::make(place.folder, "group"));
+        EK_TRY_ASSIGN(scene.folder, cli::TemporaryFolder::make(place.folder, "group"));
         const std::string path = scene.folder->path();
         EK_TRY_ASSIGN(scene.hub,
-                      BenchHub::start({.data = path + "/hub", .partitions = partitions}));
+                      HubProcess::start({.data = path + "/hub", .partitions = partitions}));
         EK_TRY_ASSIGN(scene.producer, Producer::open(scene.hub->connection_string()));
         scene.load = std::make_unique<PacedLoad>(
             *scene.producer, PacedLoad::Options{.partitions = partitions,
@@ -191,7 +190,7 @@ struct Scene {
     }
 
     // Nothing is lost: what was sent is handled by now, or soon.
-    Result<BenchLine> finish(std::string name) {
+    Result<Line> finish(std::string name) {
         EK_TRY(load->stop());
         const double seconds = seconds_of(SystemClock().now() - started);
         const auto all_read = [&] {
@@ -207,7 +206,7 @@ struct Scene {
         if (cast->wrong() > 0) {
             return Error{ErrorCode::corrupt, "an owner was given events out of order"};
         }
-        BenchLine line{std::move(name), 0, 0, "", true, {}};
+        Line line{std::move(name), 0, 0, "", true, {}};
         line.events_per_second = static_cast<double>(cast->handled()) / seconds;
         line.limit_per_second = events_per_second * partitions;
         return line;
@@ -246,7 +245,7 @@ Error lost(std::uint64_t missing) {
 
 }  // namespace
 
-Result<BenchLine> bench_failover(const BenchGroupPlace& place, bool fast, int kills) {
+Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills) {
     constexpr std::uint32_t partitions = 12;
     constexpr std::uint32_t size = 3;
     EK_TRY_ASSIGN(Scene scene, Scene::make(place, partitions, fast));
@@ -287,7 +286,7 @@ Result<BenchLine> bench_failover(const BenchGroupPlace& place, bool fast, int ki
         }
         fmt::print(stderr, "  kill {} of {}: {:.1f} s\n", i + 1, kills, failovers.back());
     }
-    EK_TRY_ASSIGN(BenchLine line, scene.finish(fast ? "failover_fast" : "failover_default"));
+    EK_TRY_ASSIGN(Line line, scene.finish(fast ? "failover_fast" : "failover_default"));
     const Changes changes = changes_in(cast);
     if (changes.missing > 0) return lost(changes.missing);
     repeats = changes.repeats;
@@ -305,7 +304,7 @@ Result<BenchLine> bench_failover(const BenchGroupPlace& place, bool fast, int ki
     return line;
 }
 
-Result<BenchLine> bench_hand_overs(const BenchGroupPlace& place, int hand_overs) {
+Result<Line> measure_hand_overs(const GroupPlace& place, int hand_overs) {
     constexpr std::uint32_t partitions = 8;
     EK_TRY_ASSIGN(Scene scene, Scene::make(place, partitions, false));
     Cast& cast = *scene.cast;
@@ -325,7 +324,7 @@ Result<BenchLine> bench_hand_overs(const BenchGroupPlace& place, int hand_overs)
         EK_TRY(cast.hear_until([&] { return cast.is_shared({0}, partitions); }, patience,
                                "handing over from one that stops"));
     }
-    EK_TRY_ASSIGN(BenchLine line, scene.finish("hand_over"));
+    EK_TRY_ASSIGN(Line line, scene.finish("hand_over"));
     const Changes changes = changes_in(cast);
     if (changes.missing > 0) return lost(changes.missing);
     const double p99 = quantile(changes.gap_seconds, 0.99);
@@ -341,8 +340,8 @@ Result<BenchLine> bench_hand_overs(const BenchGroupPlace& place, int hand_overs)
     return line;
 }
 
-Result<BenchLine> bench_start(const BenchGroupPlace& place, std::uint32_t processors,
-                              std::uint32_t processes) {
+Result<Line> measure_start(const GroupPlace& place, std::uint32_t processors,
+                           std::uint32_t processes) {
     EK_TRY_ASSIGN(Scene scene, Scene::make(place, processors, false));
     Cast& cast = *scene.cast;
     std::vector<std::size_t> numbers;
@@ -360,7 +359,7 @@ Result<BenchLine> bench_start(const BenchGroupPlace& place, std::uint32_t proces
     EK_TRY(cast.hear_until([&] { return cast.is_shared(members, 1); }, patience,
                            "sharing the partitions"));
     const double seconds = seconds_of(clock.now() - start);
-    EK_TRY_ASSIGN(BenchLine line, scene.finish("balance_after_start"));
+    EK_TRY_ASSIGN(Line line, scene.finish("balance_after_start"));
     const Changes changes = changes_in(cast);
     if (changes.missing > 0) return lost(changes.missing);
     line.goal = "<= 15 s";
@@ -374,4 +373,4 @@ Result<BenchLine> bench_start(const BenchGroupPlace& place, std::uint32_t proces
     return line;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

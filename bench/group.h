@@ -10,20 +10,20 @@
 #include "bench/report.h"
 #include "cli/interrupt.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
-struct BenchGroupPlace {
+struct GroupPlace {
     const std::string& folder;
-    Interrupt& interrupt;
+    cli::Interrupt& interrupt;
 };
 
 // Three processes of one processor each; one at a time is killed, and replaced once the others have
 // what was its.
-Result<BenchLine> bench_failover(const BenchGroupPlace& place, bool fast, int kills);
+Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills);
 // A second processor comes and goes, until so many partitions have changed hands.
-Result<BenchLine> bench_hand_overs(const BenchGroupPlace& place, int hand_overs);
+Result<Line> measure_hand_overs(const GroupPlace& place, int hand_overs);
 // So many processors, one partition for each, all started at once.
-Result<BenchLine> bench_start(const BenchGroupPlace& place, std::uint32_t processors,
-                              std::uint32_t processes);
+Result<Line> measure_start(const GroupPlace& place, std::uint32_t processors,
+                           std::uint32_t processes);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -15,7 +15,7 @@
 #include "io/system/files.h"
 #include "server/server.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 // A field of /proc/PID/<file>, counted from 0; 0 if the process is gone.
@@ -36,13 +36,13 @@ double proc_field(pid_t process, std::string_view file, std::size_t index) {
 
 }  // namespace
 
-Result<std::unique_ptr<BenchHub>> BenchHub::start(const BenchHubOptions& options) {
+Result<std::unique_ptr<HubProcess>> HubProcess::start(const HubProcessOptions& options) {
     const std::string key = secure_hex(24);
-    EK_TRY_ASSIGN(auto child, Child::start({"bench", "hub-child", "--data", options.data, "--hub",
-                                            options.event_hub, "--partitions",
-                                            std::to_string(options.partitions), "--groups",
-                                            std::to_string(options.groups)}));
-    std::unique_ptr<BenchHub> hub(new BenchHub(std::move(child), key, options.event_hub));
+    EK_TRY_ASSIGN(auto child, cli::Child::start({"hub-child", "--data", options.data, "--hub",
+                                                 options.event_hub, "--partitions",
+                                                 std::to_string(options.partitions), "--groups",
+                                                 std::to_string(options.groups)}));
+    std::unique_ptr<HubProcess> hub(new HubProcess(std::move(child), key, options.event_hub));
     hub->child_.say(key);
     const auto line = hub->child_.next_line();
     if (!line) return Error{ErrorCode::unavailable, "the hub did not start"};
@@ -50,20 +50,20 @@ Result<std::unique_ptr<BenchHub>> BenchHub::start(const BenchHubOptions& options
     return hub;
 }
 
-std::string BenchHub::connection_string() const {
+std::string HubProcess::connection_string() const {
     return fmt::format(
         "Endpoint=sb://127.0.0.1:{};SharedAccessKeyName=bench;SharedAccessKey={};EntityPath={};"
         "UseDevelopmentEmulator=true",
         port_, key_, event_hub_);
 }
 
-double BenchHub::resident_mib() const {
+double HubProcess::resident_mib() const {
     return proc_field(child_.id(), "statm", 1) * static_cast<double>(sysconf(_SC_PAGESIZE)) /
            (1 << 20);
 }
 
 // A line has a number, our address, the peer's, a state, and the bytes not yet acknowledged.
-double BenchHub::unsent_mib() const {
+double HubProcess::unsent_mib() const {
     io::system::SystemFiles files;
     const auto opened = files.open("/proc/net/tcp", io::OpenMode::read);
     if (!opened.ok()) return 0;
@@ -91,15 +91,15 @@ double BenchHub::unsent_mib() const {
 }
 
 // User and system time are fields 14 and 15, the first behind the name being the third.
-double BenchHub::cpu_seconds() const {
+double HubProcess::cpu_seconds() const {
     return (proc_field(child_.id(), "stat", 11) + proc_field(child_.id(), "stat", 12)) /
            static_cast<double>(sysconf(_SC_CLK_TCK));
 }
 
-ExitCode bench_hub_child(const BenchHubOptions& options) {
-    live_with_parent();
-    const auto key = next_word();
-    if (!key) return ExitCode::failed;
+cli::ExitCode run_hub_child(const HubProcessOptions& options) {
+    cli::live_with_parent();
+    const auto key = cli::next_word();
+    if (!key) return cli::ExitCode::failed;
     set_trace_level(TraceLevel::off);
     server::ServerOptions wanted;
     wanted.hub.directory = options.data;
@@ -111,12 +111,12 @@ ExitCode bench_hub_child(const BenchHubOptions& options) {
     for (std::uint32_t i = 0; i < options.groups; ++i) wish.groups.push_back(fmt::format("g{}", i));
     wanted.event_hubs.push_back(wish);
     auto server = server::Server::open(wanted);
-    if (!server.ok()) return fail("cannot open the hub in " + options.data, server.error());
+    if (!server.ok()) return cli::fail("cannot open the hub in " + options.data, server.error());
     fmt::print("{}\n", (*server)->ports().amqp);
     std::fflush(stdout);
-    while (next_word()) {
+    while (cli::next_word()) {
     }
-    return ExitCode::done;
+    return cli::ExitCode::done;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -8,18 +8,18 @@
 #include "base/result.h"
 #include "cli/child.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
-struct BenchHubOptions {
+struct HubProcessOptions {
     std::string data;
     std::string event_hub = "bench";
     std::uint32_t partitions = 1;
     std::uint32_t groups = 0;  // besides $Default: "g0", "g1", ...
 };
 
-class BenchHub {
+class HubProcess {
 public:
-    static Result<std::unique_ptr<BenchHub>> start(const BenchHubOptions& options);
+    static Result<std::unique_ptr<HubProcess>> start(const HubProcessOptions& options);
 
     std::uint16_t port() const { return port_; }
     // Of the rule "bench", which may do everything. Known to nobody else.
@@ -32,12 +32,12 @@ public:
     double cpu_seconds() const;
 
 private:
-    BenchHub(Child child, std::string key, std::string event_hub)
+    HubProcess(cli::Child child, std::string key, std::string event_hub)
         : child_(std::move(child)), key_(std::move(key)), event_hub_(std::move(event_hub)) {}
-    Child child_;
+    cli::Child child_;
     const std::string key_;
     const std::string event_hub_;
     std::uint16_t port_ = 0;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

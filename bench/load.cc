@@ -4,7 +4,7 @@
 
 #include "base/bytes.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 Result<> BatchLoad::run(std::uint64_t events_max, Duration duration) {
     const SystemClock clock;
@@ -131,4 +131,4 @@ Instant sent_at(std::span<const std::byte> body) {
     return instant;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

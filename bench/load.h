@@ -14,13 +14,13 @@
 #include "io/system/loop.h"
 #include <evenkeel/producer.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 inline double seconds_of(Duration duration) {
     return std::chrono::duration<double>(duration).count();
 }
 
-struct BenchSize {
+struct EventSize {
     std::size_t event_bytes;
     std::uint64_t stored_events;  // for readers
     std::size_t batch_events;     // for writers
@@ -30,7 +30,7 @@ struct BenchSize {
 // anew.
 class BatchLoad {
 public:
-    BatchLoad(Producer& producer, std::uint32_t partitions, const BenchSize& size)
+    BatchLoad(Producer& producer, std::uint32_t partitions, const EventSize& size)
         : producer_(producer), partitions_(partitions), size_(size), body_(size.event_bytes, 'e') {}
 
     // So many events, or for a while.
@@ -46,7 +46,7 @@ private:
 
     Producer& producer_;
     const std::uint32_t partitions_;
-    const BenchSize size_;
+    const EventSize size_;
     const std::string body_;
     double seconds_ = 0;
     Mutex mutex_;
@@ -98,4 +98,4 @@ private:
 // The instant in an event of PacedLoad.
 Instant sent_at(std::span<const std::byte> body);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -13,7 +13,7 @@
 #include "bench/run.h"
 #include "cli/temporary_folder.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 using commitlog::Durability;
@@ -70,8 +70,8 @@ double cpu_seconds() {
 
 class LogBench {
 public:
-    LogBench(const BenchLogOptions& options, std::string folder, Interrupt& interrupt,
-             std::vector<BenchLine>& lines)
+    LogBench(const LogOptions& options, std::string folder, cli::Interrupt& interrupt,
+             std::vector<Line>& lines)
         : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
 
     Result<> run() {
@@ -104,16 +104,16 @@ private:
         return Error{ErrorCode::cancelled, "interrupted"};
     }
 
-    const BenchLogOptions options_;
+    const LogOptions options_;
     const std::string folder_;
-    Interrupt& interrupt_;
-    std::vector<BenchLine>& lines_;
+    cli::Interrupt& interrupt_;
+    std::vector<Line>& lines_;
     const SystemClock clock_;
 };
 
 Result<AppendRound> LogBench::append_round(const LogRig::Options& rig_options,
                                            const AppendLoad::Options& load_options) {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "round"));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "round"));
     EK_TRY_ASSIGN(const auto rig, LogRig::make(folder->path(), rig_options));
     AppendLoad load(*rig, load_options);
     load.start();
@@ -151,7 +151,7 @@ Result<AppendRound> LogBench::append_round(const LogRig::Options& rig_options,
 
 // A plain loop of write, and fdatasync if asked for, on one file that grows.
 Result<double> LogBench::raw_writes_per_second(std::size_t write_bytes, bool sync) {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "raw"));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "raw"));
     io::system::SystemFiles files;
     EK_TRY_ASSIGN(const auto file, files.open(folder->path() + "/raw", io::OpenMode::create));
     std::vector<std::byte> bytes(write_bytes);
@@ -185,7 +185,7 @@ Result<> LogBench::durable_append() {
         raw.push_back(writes * result.events_per_sync);
         bytes_per_sync.push_back(result.bytes_per_sync);
     }
-    BenchLine line{"durable_append_1k", median(ours), median(raw), "ratio >= 0.70", true, {}};
+    Line line{"durable_append_1k", median(ours), median(raw), "ratio >= 0.70", true, {}};
     line.met = line.ratio() >= 0.70;
     line.more = {{"bytes_per_sync", median(bytes_per_sync)},
                  {"events_per_second_min", *std::min_element(ours.begin(), ours.end())},
@@ -214,12 +214,12 @@ Result<> LogBench::single_append(std::uint32_t partitions) {
         raw.push_back(writes);
         per_sync.push_back(result.events_per_sync);
     }
-    BenchLine line{partitions == 1 ? "single_append_1_partition" : "single_append_16_partitions",
-                   median(ours),
-                   median(raw),
-                   "",
-                   true,
-                   {}};
+    Line line{partitions == 1 ? "single_append_1_partition" : "single_append_16_partitions",
+              median(ours),
+              median(raw),
+              "",
+              true,
+              {}};
     if (partitions == 1) {
         line.goal = "events_per_sync >= 10";
         line.met = median(per_sync) >= 10;
@@ -253,7 +253,7 @@ Result<> LogBench::cached_append() {
         per_cpu_second.push_back(result.events_per_cpu_second);
         allocations.push_back(result.allocations_per_event);
     }
-    BenchLine line{"cached_append_100b", median(ours), median(raw), ">= 3,000,000/s", true, {}};
+    Line line{"cached_append_100b", median(ours), median(raw), ">= 3,000,000/s", true, {}};
     line.met = line.events_per_second >= 3e6;
     line.more = {{"events_per_cpu_second", median(per_cpu_second)},
                  {"allocations_per_event", median(allocations)},
@@ -274,7 +274,7 @@ Result<> LogBench::cached_read() {
     const OneCore one_core;
     commitlog::LogOptions log;
     log.durability = Durability::os;
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "read"));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "read"));
     EK_TRY_ASSIGN(const auto rig,
                   LogRig::make(folder->path(), {.partitions = 1, .disk_threads = 1, .log = log}));
     AppendLoad load(*rig, {.writers = 16, .batch_events = 256, .event_bytes = 100});
@@ -306,7 +306,7 @@ Result<> LogBench::cached_read() {
         raw.push_back(events / raw_seconds);
         EK_TRY(stop_if_asked());
     }
-    BenchLine line{"cached_read_100b", median(ours), median(raw), ">= 5,000,000/s", true, {}};
+    Line line{"cached_read_100b", median(ours), median(raw), ">= 5,000,000/s", true, {}};
     line.met = line.events_per_second >= 5e6;
     line.more = {{"events_per_cpu_second", median(per_cpu_second)},
                  {"allocations_per_event", median(allocations)},
@@ -378,13 +378,13 @@ Result<double> LogBench::raw_read_seconds(const std::string& folder) {
 
 }  // namespace
 
-ExitCode bench_log(const BenchLogOptions& options) {
+cli::ExitCode measure_log(const LogOptions& options) {
     return run_benchmark(
         options.data, options.json,
-        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+        [&](const std::string& folder, cli::Interrupt& interrupt, std::vector<Line>& lines) {
             return LogBench(options, folder, interrupt, lines).run();
         },
         "look at free space and the kernel's messages about the device");
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -6,7 +6,7 @@
 
 #include "base/random.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 Result<std::unique_ptr<LogRig>> LogRig::make(const std::string& folder, const Options& options) {
     std::unique_ptr<LogRig> rig(new LogRig());
@@ -119,4 +119,4 @@ void AppendLoad::finish_one() {
     if (--running_ == 0) finished_.notify_all();
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -17,7 +17,7 @@
 #include "io/system/files.h"
 #include "io/system/loop.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 // Threads: the one that made it, but for what says otherwise.
 class LogRig {
@@ -91,4 +91,4 @@ private:
     std::uint32_t running_ EK_GUARDED_BY(mutex_) = 0;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

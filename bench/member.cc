@@ -16,13 +16,13 @@
 #include "base/log.h"
 #include "base/mutex.h"
 #include "base/promise.h"
-#include "bench/latencies.h"
 #include "bench/load.h"
 #include "cli/child.h"
+#include "cli/latencies.h"
 #include "io/system/files.h"
 #include <evenkeel/processor.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 // In one piece, so that a kill cuts between lines.
@@ -57,8 +57,7 @@ double peak_mib() {
     return kib / 1024;
 }
 
-ProcessorOptions processor_options(const BenchMemberOptions& options,
-                                   const std::string& connection) {
+ProcessorOptions processor_options(const MemberOptions& options, const std::string& connection) {
     ProcessorOptions wanted;
     wanted.hub = connection;
     wanted.store = options.store;
@@ -142,14 +141,14 @@ private:
     Count& count_;
 };
 
-Result<> run_count(const BenchMemberOptions& options, const std::string& connection) {
+Result<> run_count(const MemberOptions& options, const std::string& connection) {
     Count count(options.partitions, options.events);
     EK_TRY_ASSIGN(const auto processor, Processor::open(processor_options(options, connection)));
     EK_TRY(processor->start(HandlerFactory(
         [&count](std::uint32_t) { return std::make_unique<CountingHandler>(count); })));
     count.wait_until_open();
     tell("ready");
-    next_word();
+    cli::next_word();
     const SystemClock clock;
     const Instant start = clock.now();
     const double cpu_before = cpu_seconds();
@@ -164,7 +163,7 @@ Result<> run_count(const BenchMemberOptions& options, const std::string& connect
 
 class LatencyMember {
 public:
-    explicit LatencyMember(const BenchMemberOptions& options) : options_(options) {}
+    explicit LatencyMember(const MemberOptions& options) : options_(options) {}
 
     Result<> run(const std::string& connection) {
         EK_TRY_ASSIGN(const auto processor,
@@ -173,17 +172,17 @@ public:
             [this](Partition& partition, Events events) { return handle(partition, events); })));
         ready_.wait();
         tell("ready");
-        next_word();
-        Latencies::Buckets before{};
+        cli::next_word();
+        cli::Latencies::Buckets before{};
         latencies_.add_to(before);
         const std::uint64_t events_before = handled_;
         max_ns_ = 0;
-        next_word();
-        Latencies::Buckets after{};
+        cli::next_word();
+        cli::Latencies::Buckets after{};
         latencies_.add_to(after);
         tell(fmt::format("latency {} {} {} {}", handled_.load() - events_before,
-                         Latencies::quantile(after, before, 0.5),
-                         Latencies::quantile(after, before, 0.99),
+                         cli::Latencies::quantile(after, before, 0.5),
+                         cli::Latencies::quantile(after, before, 0.99),
                          static_cast<double>(max_ns_.load()) / 1e6));
         processor->stop();
         return {};
@@ -207,9 +206,9 @@ private:
         return {};
     }
 
-    const BenchMemberOptions options_;
+    const MemberOptions options_;
     const SystemClock clock_;
-    Latencies latencies_;
+    cli::Latencies latencies_;
     std::atomic<std::uint64_t> handled_{0};
     std::atomic<std::int64_t> max_ns_{0};
     std::atomic<bool> is_ready_{false};
@@ -242,9 +241,9 @@ private:
     const std::uint32_t member_;
 };
 
-Result<> run_group(const BenchMemberOptions& options, const std::string& connection) {
+Result<> run_group(const MemberOptions& options, const std::string& connection) {
     std::map<std::uint32_t, std::unique_ptr<Processor>> members;
-    while (const auto word = next_word()) {
+    while (const auto word = cli::next_word()) {
         std::uint32_t member = 0;
         if (std::sscanf(word->c_str(), "start %u", &member) == 1) {
             ProcessorOptions wanted = processor_options(options, connection);
@@ -262,17 +261,17 @@ Result<> run_group(const BenchMemberOptions& options, const std::string& connect
 
 }  // namespace
 
-ExitCode bench_member_child(const BenchMemberOptions& options) {
-    live_with_parent();
-    const auto connection = next_word();
-    if (!connection) return ExitCode::failed;
+cli::ExitCode run_member_child(const MemberOptions& options) {
+    cli::live_with_parent();
+    const auto connection = cli::next_word();
+    if (!connection) return cli::ExitCode::failed;
     set_trace_level(TraceLevel::off);
     Result<> result;
     if (options.mode == "count") result = run_count(options, *connection);
     if (options.mode == "latency") result = LatencyMember(options).run(*connection);
     if (options.mode == "group") result = run_group(options, *connection);
-    if (!result.ok()) return fail("a processor of the benchmark ended", result.error());
-    return ExitCode::done;
+    if (!result.ok()) return cli::fail("a processor of the benchmark ended", result.error());
+    return cli::ExitCode::done;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -16,15 +16,15 @@
 
 #include "cli/exit_code.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
-struct BenchMemberOptions {
+struct MemberOptions {
     std::string mode;
     std::string store;
     std::uint64_t events = 0;  // count
     std::uint32_t partitions = 16;
     bool fast = false;
 };
-ExitCode bench_member_child(const BenchMemberOptions& options);
+cli::ExitCode run_member_child(const MemberOptions& options);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -16,7 +16,7 @@
 #include "bench/bench.h"
 #include "client/arrival.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 constexpr std::size_t read_bytes_usual = std::size_t{128} << 10;
@@ -74,7 +74,7 @@ void BareSocket::shrink_receive_buffer() {
 
 Result<BareSource> BareSource::start(std::size_t write_bytes) {
     EK_TRY_ASSIGN(auto child,
-                  Child::start({"bench", "bare-child", "--bytes", std::to_string(write_bytes)}));
+                  cli::Child::start({"bare-child", "--bytes", std::to_string(write_bytes)}));
     const auto line = child.next_line();
     std::uint16_t port = 0;
     if (line) std::from_chars(line->data(), line->data() + line->size(), port);
@@ -96,8 +96,8 @@ Result<double> BareSource::bytes_per_second(Duration duration) {
     return static_cast<double>(bytes) / std::chrono::duration<double>(clock.now() - start).count();
 }
 
-ExitCode bench_bare_child(const BenchChildOptions& options) {
-    live_with_parent();
+cli::ExitCode run_bare_child(const ChildOptions& options) {
+    cli::live_with_parent();
     const int listener = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;
@@ -106,7 +106,7 @@ ExitCode bench_bare_child(const BenchChildOptions& options) {
     auto* const raw = reinterpret_cast<sockaddr*>(&address);
     if (bind(listener, raw, size) != 0 || listen(listener, 1) != 0 ||
         getsockname(listener, raw, &size) != 0) {
-        return fail("cannot listen", socket_error("listen"));
+        return cli::fail("cannot listen", socket_error("listen"));
     }
     fmt::print("{}\n", ntohs(address.sin_port));
     std::fflush(stdout);
@@ -119,14 +119,14 @@ ExitCode bench_bare_child(const BenchChildOptions& options) {
     }
 }
 
-BenchPeer::BenchPeer(BareSocket socket, amqp::ConnectionOptions options, std::size_t read_bytes)
+Peer::Peer(BareSocket socket, amqp::ConnectionOptions options, std::size_t read_bytes)
     : socket_(std::move(socket)),
       connection_(std::move(options), *this, clock_.now()),
       input_(read_bytes) {}
 
-BenchPeer::~BenchPeer() = default;
+Peer::~Peer() = default;
 
-Result<std::unique_ptr<BenchPeer>> BenchPeer::connect(std::uint16_t port, const Options& options) {
+Result<std::unique_ptr<Peer>> Peer::connect(std::uint16_t port, const Options& options) {
     EK_TRY_ASSIGN(auto socket, BareSocket::connect(port));
     if (options.small) socket.shrink_receive_buffer();
     amqp::ConnectionOptions engine;
@@ -139,18 +139,18 @@ Result<std::unique_ptr<BenchPeer>> BenchPeer::connect(std::uint16_t port, const 
         engine.mechanism = "PLAIN";
         engine.response = std::string("\0bench\0", 7) + options.key;
     }
-    std::unique_ptr<BenchPeer> peer(new BenchPeer(
-        std::move(socket), std::move(engine), options.small ? read_bytes_small : read_bytes_usual));
+    std::unique_ptr<Peer> peer(new Peer(std::move(socket), std::move(engine),
+                                        options.small ? read_bytes_small : read_bytes_usual));
     while (!peer->opened_) EK_TRY(peer->step());
     return peer;
 }
 
-Result<> BenchPeer::flush() {
+Result<> Peer::flush() {
     connection_.take_output(output_);
     return socket_.write(output_);
 }
 
-Result<> BenchPeer::step() {
+Result<> Peer::step() {
     EK_TRY(flush());
     if (error_) return *error_;
     EK_TRY_ASSIGN(const std::size_t got, socket_.read(input_));
@@ -161,14 +161,14 @@ Result<> BenchPeer::step() {
     return {};
 }
 
-Result<amqp::Link*> BenchPeer::attach(amqp::Attach attach, amqp::Session* session) {
+Result<amqp::Link*> Peer::attach(amqp::Attach attach, amqp::Session* session) {
     amqp::Link& link =
         connection_.attach(session ? *session : connection_.begin(), std::move(attach));
     while (!link.is_attached()) EK_TRY(step());
     return &link;
 }
 
-Result<amqp::Link*> BenchPeer::attach_sender(const std::string& address) {
+Result<amqp::Link*> Peer::attach_sender(const std::string& address) {
     amqp::Attach attach;
     attach.name = address;
     attach.role = amqp::Role::sender;
@@ -179,7 +179,7 @@ Result<amqp::Link*> BenchPeer::attach_sender(const std::string& address) {
     return link;
 }
 
-Result<amqp::Link*> BenchPeer::attach_receiver(const std::string& address, std::uint32_t credit) {
+Result<amqp::Link*> Peer::attach_receiver(const std::string& address, std::uint32_t credit) {
     amqp::Attach attach;
     attach.name = address;
     attach.role = amqp::Role::receiver;
@@ -192,27 +192,27 @@ Result<amqp::Link*> BenchPeer::attach_receiver(const std::string& address, std::
     return link;
 }
 
-void BenchPeer::on_attach(amqp::Link& link) {
+void Peer::on_attach(amqp::Link& link) {
     link.refuse({std::string(amqp::condition::not_allowed), "a client takes no links"});
 }
 
-void BenchPeer::on_delivery(amqp::Link&, const amqp::Delivery& delivery) {
+void Peer::on_delivery(amqp::Link&, const amqp::Delivery& delivery) {
     if (delivered) delivered(delivery);
 }
 
-void BenchPeer::on_disposition(amqp::Link&, const amqp::Disposition& disposition) {
+void Peer::on_disposition(amqp::Link&, const amqp::Disposition& disposition) {
     if (disposed) disposed(disposition);
 }
 
-void BenchPeer::on_detach(amqp::Link&, const std::optional<amqp::Condition>& error) {
+void Peer::on_detach(amqp::Link&, const std::optional<amqp::Condition>& error) {
     error_ = Error{ErrorCode::unavailable,
                    error ? error->name + ": " + error->description : "the hub detached a link"};
 }
 
-void BenchPeer::on_closed(const std::optional<amqp::Condition>& error) {
+void Peer::on_closed(const std::optional<amqp::Condition>& error) {
     if (error_) return;
     error_ = Error{ErrorCode::unavailable, error ? error->name + ": " + error->description
                                                  : "the hub closed the connection"};
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

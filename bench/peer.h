@@ -14,7 +14,7 @@
 #include "base/result.h"
 #include "cli/child.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
 // A connected socket with a time-out of ten seconds for each call. Closed at the end.
 class BareSocket {
@@ -38,16 +38,16 @@ private:
 class BareSource {
 public:
     static Result<BareSource> start(std::size_t write_bytes);
-    // What comes through in about `duration`, read as a BenchPeer reads.
+    // What comes through in about `duration`, read as a Peer reads.
     Result<double> bytes_per_second(Duration duration);
 
 private:
-    BareSource(Child child, std::uint16_t port) : child_(std::move(child)), port_(port) {}
-    Child child_;
+    BareSource(cli::Child child, std::uint16_t port) : child_(std::move(child)), port_(port) {}
+    cli::Child child_;
     std::uint16_t port_;
 };
 
-class BenchPeer final : public amqp::Handler {
+class Peer final : public amqp::Handler {
 public:
     struct Options {
         std::string key;  // of the rule "bench": shown by SASL PLAIN; empty: ANONYMOUS
@@ -55,8 +55,8 @@ public:
         bool small = false;  // one of thousands
     };
     // Connected, let in, and with an open connection.
-    static Result<std::unique_ptr<BenchPeer>> connect(std::uint16_t port, const Options& options);
-    ~BenchPeer() override;
+    static Result<std::unique_ptr<Peer>> connect(std::uint16_t port, const Options& options);
+    ~Peer() override;
 
     // In a session of its own, or in that of another link.
     Result<amqp::Link*> attach(amqp::Attach attach, amqp::Session* session = nullptr);
@@ -73,7 +73,7 @@ public:
     std::function<void(const amqp::Disposition&)> disposed;
 
 private:
-    BenchPeer(BareSocket socket, amqp::ConnectionOptions options, std::size_t read_bytes);
+    Peer(BareSocket socket, amqp::ConnectionOptions options, std::size_t read_bytes);
 
     bool on_sasl(const amqp::SaslInit&) override { return false; }
     void on_open(const amqp::Open&) override { opened_ = true; }
@@ -94,4 +94,4 @@ private:
     std::optional<Error> error_;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

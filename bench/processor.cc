@@ -12,7 +12,7 @@
 #include "bench/run.h"
 #include "cli/temporary_folder.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 constexpr std::uint32_t partitions = 16;
@@ -22,21 +22,21 @@ constexpr double wire_bytes = 236;  // of one event, as `bench amqp` counts them
 
 class ProcessorBench {
 public:
-    ProcessorBench(const BenchProcessorOptions& options, std::string folder, Interrupt& interrupt,
-                   std::vector<BenchLine>& lines)
+    ProcessorBench(const ProcessorBenchOptions& options, std::string folder,
+                   cli::Interrupt& interrupt, std::vector<Line>& lines)
         : options_(options), folder_(std::move(folder)), interrupt_(interrupt), lines_(lines) {}
 
     Result<> run() {
-        const BenchGroupPlace place{folder_, interrupt_};
+        const GroupPlace place{folder_, interrupt_};
         const int kills = options_.full ? 25 : 3;
         if (wanted("noop_100b")) EK_TRY(noop());
         if (wanted("end_to_end_20k")) EK_TRY(end_to_end());
-        if (wanted("failover_default")) EK_TRY(add(bench_failover(place, false, kills)));
-        if (wanted("failover_fast")) EK_TRY(add(bench_failover(place, true, kills)));
+        if (wanted("failover_default")) EK_TRY(add(measure_failover(place, false, kills)));
+        if (wanted("failover_fast")) EK_TRY(add(measure_failover(place, true, kills)));
         if (wanted("hand_over")) {
-            EK_TRY(add(bench_hand_overs(place, options_.full ? 200 : 24)));
+            EK_TRY(add(measure_hand_overs(place, options_.full ? 200 : 24)));
         }
-        if (wanted("balance_after_start")) EK_TRY(add(bench_start(place, 32, 4)));
+        if (wanted("balance_after_start")) EK_TRY(add(measure_start(place, 32, 4)));
         return {};
     }
 
@@ -46,7 +46,7 @@ private:
         if (wanted) fmt::print(stderr, "{} ...\n", name);
         return wanted;
     }
-    Result<> add(const Result<BenchLine>& line) {
+    Result<> add(const Result<Line>& line) {
         if (!line.ok()) return line.error();
         lines_.push_back(*line);
         return {};
@@ -61,25 +61,24 @@ private:
     }
     Result<> noop();
     // The child's next line; an error if it ends, we are asked to, or the machine stands still.
-    Result<std::string> answer_of(Child& child);
+    Result<std::string> answer_of(cli::Child& child);
     Result<> end_to_end();
 
-    const BenchProcessorOptions options_;
+    const ProcessorBenchOptions options_;
     const std::string folder_;
-    Interrupt& interrupt_;
-    std::vector<BenchLine>& lines_;
+    cli::Interrupt& interrupt_;
+    std::vector<Line>& lines_;
 };
 
-Result<Child> start_member(const BenchHub& hub, const std::vector<std::string>& more) {
-    std::vector<std::string> arguments{"bench", "member-child", "--partitions",
-                                       std::to_string(partitions)};
+Result<cli::Child> start_member(const HubProcess& hub, const std::vector<std::string>& more) {
+    std::vector<std::string> arguments{"member-child", "--partitions", std::to_string(partitions)};
     arguments.insert(arguments.end(), more.begin(), more.end());
-    EK_TRY_ASSIGN(auto child, Child::start(arguments));
+    EK_TRY_ASSIGN(auto child, cli::Child::start(arguments));
     child.say(hub.connection_string());
     return child;
 }
 
-Result<std::string> ProcessorBench::answer_of(Child& child) {
+Result<std::string> ProcessorBench::answer_of(cli::Child& child) {
     if (!interrupt_.wait_for_input(child.output(), std::chrono::minutes(3))) {
         EK_TRY(stop_if_asked());
         return Error{ErrorCode::timed_out, "the processor's process did not answer for 3 minutes"};
@@ -91,9 +90,9 @@ Result<std::string> ProcessorBench::answer_of(Child& child) {
 
 // A processor in a process of its own reads what is there, from the first event to the last.
 Result<> ProcessorBench::noop() {
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "noop"));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "noop"));
     EK_TRY_ASSIGN(const auto hub,
-                  BenchHub::start({.data = folder->path() + "/hub", .partitions = partitions}));
+                  HubProcess::start({.data = folder->path() + "/hub", .partitions = partitions}));
     constexpr std::size_t sent_together = 1000;
     const std::uint64_t events =
         std::max<std::uint64_t>(1, options_.events / sent_together) * sent_together;
@@ -135,9 +134,9 @@ Result<> ProcessorBench::noop() {
         limit.push_back(bytes / wire_bytes);
         EK_TRY(stop_if_asked());
     }
-    BenchLine line{"noop_100b",   median(ours),
-                   median(limit), ">= 2.5 M/s, <= 400 ns of CPU an event",
-                   true,          {}};
+    Line line{"noop_100b",   median(ours),
+              median(limit), ">= 2.5 M/s, <= 400 ns of CPU an event",
+              true,          {}};
     line.met = line.events_per_second >= 2.5e6 && median(cpu_ns) <= 400;
     line.more = {{"processor_cpu_ns_per_event", median(cpu_ns)},
                  {"hub_cpu_ns_per_event", median(hub_ns)},
@@ -156,9 +155,9 @@ Result<> ProcessorBench::noop() {
 // handler in another process, with the sync between them.
 Result<> ProcessorBench::end_to_end() {
     constexpr double rate = 20'000;
-    EK_TRY_ASSIGN(const auto folder, TemporaryFolder::make(folder_, "latency"));
+    EK_TRY_ASSIGN(const auto folder, cli::TemporaryFolder::make(folder_, "latency"));
     EK_TRY_ASSIGN(const auto hub,
-                  BenchHub::start({.data = folder->path() + "/hub", .partitions = partitions}));
+                  HubProcess::start({.data = folder->path() + "/hub", .partitions = partitions}));
     EK_TRY_ASSIGN(const auto producer, Producer::open(hub->connection_string()));
     EK_TRY_ASSIGN(auto child, start_member(*hub, {"--mode", "latency", "--store",
                                                   "sqlite:" + folder->path() + "/progress.db"}));
@@ -186,12 +185,12 @@ Result<> ProcessorBench::end_to_end() {
         4) {
         return Error{ErrorCode::corrupt, "the processor answered wrongly: " + answer};
     }
-    BenchLine result{"end_to_end_20k",
-                     static_cast<double>(events) / seconds,
-                     rate,
-                     "p99 <= 2.5 ms",
-                     p99 <= 2.5,
-                     {}};
+    Line result{"end_to_end_20k",
+                static_cast<double>(events) / seconds,
+                rate,
+                "p99 <= 2.5 ms",
+                p99 <= 2.5,
+                {}};
     result.more = {{"p50_ms", p50},
                    {"p99_ms", p99},
                    {"max_ms", max},
@@ -203,12 +202,12 @@ Result<> ProcessorBench::end_to_end() {
 
 }  // namespace
 
-ExitCode bench_processor(const BenchProcessorOptions& options) {
+cli::ExitCode measure_processor(const ProcessorBenchOptions& options) {
     return run_benchmark(
         options.data, options.json,
-        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+        [&](const std::string& folder, cli::Interrupt& interrupt, std::vector<Line>& lines) {
             return ProcessorBench(options, folder, interrupt, lines).run();
         });
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -9,14 +9,14 @@
 #include "base/log.h"
 #include "cli/text/terminal.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 std::string per_second(double value) {
-    return value > 0 ? with_commas(static_cast<std::uint64_t>(value)) : "-";
+    return value > 0 ? cli::with_commas(static_cast<std::uint64_t>(value)) : "-";
 }
 
-std::string details(const BenchLine& line) {
+std::string details(const Line& line) {
     std::string text;
     for (const auto& [key, value] : line.more) {
         if (!text.empty()) text += "  ";
@@ -43,9 +43,9 @@ double quantile(std::vector<double> values, double part) {
 
 namespace {
 
-void print_table(const std::vector<BenchLine>& lines) {
-    const Terminal terminal = terminal_of(stdout);
-    Table table({"BENCHMARK", "EVENTS/s", "LIMIT/s", "RATIO", "GOAL", "MET"});
+void print_table(const std::vector<Line>& lines) {
+    const cli::Terminal terminal = cli::terminal_of(stdout);
+    cli::Table table({"BENCHMARK", "EVENTS/s", "LIMIT/s", "RATIO", "GOAL", "MET"});
     for (const auto& line : lines) {
         table.add({line.name, per_second(line.events_per_second), per_second(line.limit_per_second),
                    line.limit_per_second > 0 ? fmt::format("{:.2f}", line.ratio()) : "-",
@@ -62,7 +62,7 @@ void print_table(const std::vector<BenchLine>& lines) {
 
 }  // namespace
 
-std::string to_json(const std::vector<BenchLine>& lines) {
+std::string to_json(const std::vector<Line>& lines) {
     std::string text = "[";
     for (const auto& line : lines) {
         text += fmt::format(
@@ -79,7 +79,7 @@ std::string to_json(const std::vector<BenchLine>& lines) {
     return text + "\n]\n";
 }
 
-void show(const std::vector<BenchLine>& lines, bool json) {
+void show(const std::vector<Line>& lines, bool json) {
     if (json) {
         fmt::print("{}", to_json(lines));
     } else {
@@ -87,4 +87,4 @@ void show(const std::vector<BenchLine>& lines, bool json) {
     }
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

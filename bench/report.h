@@ -5,9 +5,9 @@
 #include <utility>
 #include <vector>
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
-struct BenchLine {
+struct Line {
     std::string name;
     double events_per_second = 0;
     double limit_per_second = 0;  // what the raw device reached in the same run; 0: not measured
@@ -23,8 +23,8 @@ double median(std::vector<double> values);
 double quantile(std::vector<double> values, double part);
 
 // On stdout: as JSON, or for people: a table on a terminal, tab separated otherwise.
-void show(const std::vector<BenchLine>& lines, bool json);
+void show(const std::vector<Line>& lines, bool json);
 // An array with one object a line.
-std::string to_json(const std::vector<BenchLine>& lines);
+std::string to_json(const std::vector<Line>& lines);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

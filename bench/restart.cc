@@ -25,7 +25,7 @@
 #include "io/system/files.h"
 #include <evenkeel/hub.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 namespace {
 
 constexpr const char* event_hub = "restart";
@@ -59,12 +59,12 @@ bool acknowledge(const std::string& line, Acknowledged& acknowledged) {
     return true;
 }
 
-Result<Acknowledged> fill_and_kill(const BenchRestartOptions& options, const std::string& folder,
-                                   Interrupt& interrupt) {
+Result<Acknowledged> fill_and_kill(const RestartOptions& options, const std::string& folder,
+                                   cli::Interrupt& interrupt) {
     const auto bytes = static_cast<std::uint64_t>(options.gib * (std::uint64_t{1} << 30));
-    EK_TRY_ASSIGN(auto child, Child::start({"bench", "fill-child", "--data", folder, "--bytes",
-                                            std::to_string(bytes), "--partitions",
-                                            std::to_string(options.partitions)}));
+    EK_TRY_ASSIGN(auto child, cli::Child::start({"fill-child", "--data", folder, "--bytes",
+                                                 std::to_string(bytes), "--partitions",
+                                                 std::to_string(options.partitions)}));
     Acknowledged acknowledged;
     acknowledged.last.resize(options.partitions, -1);
     int count = 0;
@@ -80,8 +80,8 @@ Result<Acknowledged> fill_and_kill(const BenchRestartOptions& options, const std
 }
 
 // Opens the hub, reads the last event of each partition, and writes one more to each.
-Result<BenchLine> restart(const BenchRestartOptions& options, const std::string& folder,
-                          const Acknowledged& acknowledged) {
+Result<Line> restart(const RestartOptions& options, const std::string& folder,
+                     const Acknowledged& acknowledged) {
     const SystemClock clock;
     const Instant start = clock.now();
     const auto since_start = [&] {
@@ -118,7 +118,7 @@ Result<BenchLine> restart(const BenchRestartOptions& options, const std::string&
         bytes += info.bytes;
     }
     const double ready = since_start();
-    BenchLine line{"restart_after_sigkill", 0, 0, "seconds <= 2", ready <= 2, {}};
+    Line line{"restart_after_sigkill", 0, 0, "seconds <= 2", ready <= 2, {}};
     line.more = {{"seconds", ready},
                  {"open_seconds", opened},
                  {"gib", static_cast<double>(bytes) / (1 << 30)},
@@ -127,10 +127,10 @@ Result<BenchLine> restart(const BenchRestartOptions& options, const std::string&
     return line;
 }
 
-Result<BenchLine> idle(const std::string& folder) {
+Result<Line> idle(const std::string& folder) {
     const SystemClock clock;
     const Instant start = clock.now();
-    EK_TRY_ASSIGN(auto child, Child::start({"bench", "idle-child", "--data", folder}));
+    EK_TRY_ASSIGN(auto child, cli::Child::start({"idle-child", "--data", folder}));
     const auto line = child.next_line();
     const double ready_ms = std::chrono::duration<double, std::milli>(clock.now() - start).count();
     std::int64_t open_us = 0;
@@ -144,7 +144,7 @@ Result<BenchLine> idle(const std::string& folder) {
     if (!with_partitions || !parse(*with_partitions, "idle", partitions, partitions_rss_kib)) {
         return Error{ErrorCode::unavailable, "the idle process did not make its partitions"};
     }
-    BenchLine result{"idle_hub", 0, 0, "rss_mib <= 30, ready_ms <= 200", true, {}};
+    Line result{"idle_hub", 0, 0, "rss_mib <= 30, ready_ms <= 200", true, {}};
     const double rss_mib = static_cast<double>(rss_kib) / 1024;
     const double partitions_rss_mib = static_cast<double>(partitions_rss_kib) / 1024;
     result.met = rss_kib > 0 && partitions_rss_mib <= 30 && ready_ms <= 200;
@@ -156,8 +156,8 @@ Result<BenchLine> idle(const std::string& folder) {
     return result;
 }
 
-Result<> measure(const BenchRestartOptions& options, const std::string& folder,
-                 Interrupt& interrupt, std::vector<BenchLine>& lines) {
+Result<> measure(const RestartOptions& options, const std::string& folder,
+                 cli::Interrupt& interrupt, std::vector<Line>& lines) {
     EK_TRY_ASSIGN(auto empty, idle(folder + "/idle"));
     lines.push_back(std::move(empty));
     fmt::print(stderr, "filling {:.1f} GiB ...\n", options.gib);
@@ -190,7 +190,7 @@ std::int64_t resident_kib() {
 // have their size. It ends by being killed.
 class Filler {
 public:
-    Filler(Hub& hub, const BenchChildOptions& options) : hub_(hub), options_(options) {
+    Filler(Hub& hub, const ChildOptions& options) : hub_(hub), options_(options) {
         bytes_.resize(event_bytes * batch_events);
         Random(7).fill(bytes_);
         for (std::size_t i = 0; i < batch_events; ++i) {
@@ -229,12 +229,12 @@ private:
     }
     void give_up(const Error& error) {
         if (gave_up_.exchange(true)) return;
-        fail("cannot fill the hub", error);
+        cli::fail("cannot fill the hub", error);
         broken_.count_down();
     }
 
     Hub& hub_;
-    const BenchChildOptions options_;
+    const ChildOptions options_;
     std::vector<std::byte> bytes_;
     std::vector<std::string_view> bodies_;
     std::atomic<std::uint64_t> stored_{0};
@@ -244,39 +244,39 @@ private:
 
 }  // namespace
 
-ExitCode bench_restart(const BenchRestartOptions& options) {
+cli::ExitCode measure_restart(const RestartOptions& options) {
     return run_benchmark(
         options.data, options.json,
-        [&](const std::string& folder, Interrupt& interrupt, std::vector<BenchLine>& lines) {
+        [&](const std::string& folder, cli::Interrupt& interrupt, std::vector<Line>& lines) {
             return measure(options, folder, interrupt, lines);
         });
 }
 
-ExitCode bench_fill_child(const BenchChildOptions& options) {
+cli::ExitCode run_fill_child(const ChildOptions& options) {
     auto hub = Hub::open({.directory = options.data});
-    if (!hub.ok()) return fail("cannot open the hub in " + options.data, hub.error());
+    if (!hub.ok()) return cli::fail("cannot open the hub in " + options.data, hub.error());
     EventHubOptions event_hub_options;
     event_hub_options.partitions = options.partitions;
     if (const auto made = (*hub)->create(event_hub, event_hub_options); !made.ok()) {
-        return fail("cannot create an event hub", made.error());
+        return cli::fail("cannot create an event hub", made.error());
     }
     Filler(**hub, options).run();
     // Not destroyed: sends are under way that still use the filler's memory.
-    std::_Exit(static_cast<int>(ExitCode::failed));
+    std::_Exit(static_cast<int>(cli::ExitCode::failed));
 }
 
-ExitCode bench_idle_child(const BenchChildOptions& options) {
+cli::ExitCode run_idle_child(const ChildOptions& options) {
     const SystemClock clock;
     const Instant start = clock.now();
     auto hub = Hub::open({.directory = options.data});
-    if (!hub.ok()) return fail("cannot open the hub in " + options.data, hub.error());
+    if (!hub.ok()) return cli::fail("cannot open the hub in " + options.data, hub.error());
     const auto opened = std::chrono::duration_cast<std::chrono::microseconds>(clock.now() - start);
     fmt::print("ready {} {}\n", opened.count(), resident_kib());
     std::fflush(stdout);
     EventHubOptions event_hub_options;
     event_hub_options.partitions = options.partitions;
     if (const auto made = (*hub)->create(event_hub, event_hub_options); !made.ok()) {
-        return fail("cannot create an event hub", made.error());
+        return cli::fail("cannot create an event hub", made.error());
     }
     fmt::print("idle {} {}\n", options.partitions, resident_kib());
     std::fflush(stdout);
@@ -284,7 +284,7 @@ ExitCode bench_idle_child(const BenchChildOptions& options) {
     char byte = 0;
     while (read(STDIN_FILENO, &byte, 1) > 0) {
     }
-    return ExitCode::done;
+    return cli::ExitCode::done;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -10,14 +10,14 @@
 #include "cli/exit_code.h"
 #include "cli/interrupt.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::bench {
 
-using Measure = std::function<Result<>(const std::string& folder, Interrupt& interrupt,
-                                       std::vector<BenchLine>& lines)>;
+using Measure = std::function<Result<>(const std::string& folder, cli::Interrupt& interrupt,
+                                       std::vector<Line>& lines)>;
 
 // Measures in a folder of its own inside `data` (empty: the system's place) and shows the lines,
 // also those of a run that did not come to its end. The hint is for a measuring that failed.
-ExitCode run_benchmark(const std::string& data, bool json, const Measure& measure,
-                       std::string_view hint = {});
+cli::ExitCode run_benchmark(const std::string& data, bool json, const Measure& measure,
+                            std::string_view hint = {});
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::bench

@@ -1,4 +1,4 @@
-# What `cmake --install` puts on a machine: the program, one static library with all that
+# What `cmake --install` puts on a machine: the programs, one static library with all that
 # include/evenkeel/ declares, and how CMake and pkg-config find it.
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
@@ -17,7 +17,7 @@ endforeach()
 set_target_properties(evenkeel_library PROPERTIES OUTPUT_NAME evenkeel EXPORT_NAME evenkeel LINKER_LANGUAGE CXX)
 
 install(TARGETS evenkeel_library ARCHIVE DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(TARGETS evenkeel RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
+install(TARGETS evenkeel evenkeel-bench RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
 install(DIRECTORY ${CMAKE_SOURCE_DIR}/include/evenkeel DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
 
 set(EK_PACKAGE_DIR ${CMAKE_INSTALL_LIBDIR}/cmake/Evenkeel)

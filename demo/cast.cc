@@ -2,15 +2,15 @@
 
 #include <fmt/core.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-DemoCast::DemoCast(DemoChecker& checker, std::string connection, std::string program)
+Cast::Cast(Checker& checker, std::string connection, std::string program)
     : checker_(checker),
       connection_(std::move(connection)),
       program_(std::move(program)),
       judge_("judge") {}
 
-DemoCast::~DemoCast() {
+Cast::~Cast() {
     for (auto& member : members_) {
         member.stopping = true;
         member.child.end();
@@ -18,9 +18,8 @@ DemoCast::~DemoCast() {
     finish();
 }
 
-Result<std::size_t> DemoCast::start(const std::vector<std::string>& arguments,
-                                    std::uint32_t process) {
-    EK_TRY_ASSIGN(auto child, Child::start(arguments, program_));
+Result<std::size_t> Cast::start(const std::vector<std::string>& arguments, std::uint32_t process) {
+    EK_TRY_ASSIGN(auto child, cli::Child::start(arguments, program_));
     if (!child.say(connection_)) {
         return Error{ErrorCode::unavailable, "a process of our own ended at once"};
     }
@@ -29,37 +28,37 @@ Result<std::size_t> DemoCast::start(const std::vector<std::string>& arguments,
     return members_.size() - 1;
 }
 
-void DemoCast::stop(std::size_t member) {
+void Cast::stop(std::size_t member) {
     members_[member].stopping = true;
     members_[member].child.close_input();
 }
 
-void DemoCast::kill(std::size_t member) {
+void Cast::kill(std::size_t member) {
     members_[member].stopping = true;
     const std::int64_t now = SystemClock().wall().milliseconds;
     members_[member].child.end();
     io::system::run_and_wait(judge_, [&] { checker_.killed(members_[member].process, now); });
 }
 
-void DemoCast::fail(const Error& error) {
+void Cast::fail(const Error& error) {
     io::system::run_and_wait(judge_, [&] { checker_.fail(error); });
 }
 
-void DemoCast::finish() {
+void Cast::finish() {
     for (auto& member : members_) member.listener.finish();
     judge_.finish();
 }
 
-void DemoCast::listen(Member& member) {
+void Cast::listen(Member& member) {
     while (member.child.fill()) {
-        std::vector<DemoReport> reports;
+        std::vector<Report> reports;
         while (const auto line = member.child.line()) {
-            auto report = parse_demo_report(*line);
+            auto report = parse_report(*line);
             if (!report.ok()) {
-                reports.push_back({.kind = DemoReport::Kind::failed, .error = report.error()});
+                reports.push_back({.kind = Report::Kind::failed, .error = report.error()});
                 continue;
             }
-            if (report->kind == DemoReport::Kind::ready) member.ready = true;
+            if (report->kind == Report::Kind::ready) member.ready = true;
             reports.push_back(std::move(*report));
         }
         io::system::run_and_wait(judge_, [this, &reports, &member] {
@@ -70,4 +69,4 @@ void DemoCast::listen(Member& member) {
     member.gone = true;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -15,17 +15,17 @@
 #include "demo/checker.h"
 #include "io/system/loop.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-class DemoCast {
+class Cast {
 public:
     // Each process gets `connection` as its first line: it holds a key, which arguments would show
     // to everybody on the machine.
-    DemoCast(DemoChecker& checker, std::string connection, std::string program = "/proc/self/exe");
+    Cast(Checker& checker, std::string connection, std::string program = "/proc/self/exe");
     // Kills whoever is still there.
-    ~DemoCast();
-    DemoCast(const DemoCast&) = delete;
-    DemoCast& operator=(const DemoCast&) = delete;
+    ~Cast();
+    Cast(const Cast&) = delete;
+    Cast& operator=(const Cast&) = delete;
 
     // Returns its place in the cast. The checker knows it as `process`.
     Result<std::size_t> start(const std::vector<std::string>& arguments, std::uint32_t process);
@@ -44,10 +44,10 @@ public:
 
 private:
     struct Member {
-        Member(Child started, std::uint32_t known_as)
+        Member(cli::Child started, std::uint32_t known_as)
             : process(known_as), child(std::move(started)), listener("hear") {}
         const std::uint32_t process;
-        Child child;
+        cli::Child child;
         std::atomic<bool> ready{false};
         std::atomic<bool> gone{false};
         std::atomic<bool> stopping{false};
@@ -56,11 +56,11 @@ private:
 
     void listen(Member& member);
 
-    DemoChecker& checker_;
+    Checker& checker_;
     const std::string connection_;
     const std::string program_;
     io::system::WorkerThread judge_;  // the checker's
     std::deque<Member> members_;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -4,9 +4,9 @@
 
 #include <fmt/core.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-DemoChecker::DemoChecker(std::uint32_t producers, const std::vector<std::int64_t>& last_before)
+Checker::Checker(std::uint32_t producers, const std::vector<std::int64_t>& last_before)
     : traffic_(static_cast<std::uint32_t>(last_before.size())), partitions_(last_before.size()) {
     for (std::size_t i = 0; i < last_before.size(); ++i) {
         Partition& partition = partitions_[i];
@@ -17,17 +17,17 @@ DemoChecker::DemoChecker(std::uint32_t producers, const std::vector<std::int64_t
     }
 }
 
-void DemoChecker::fail(const Error& error) {
+void Checker::fail(const Error& error) {
     if (!failure_) failure_ = error;
     traffic_.failed = true;
 }
 
-void DemoChecker::killed(std::uint32_t process, std::int64_t at_ms) {
+void Checker::killed(std::uint32_t process, std::int64_t at_ms) {
     handled_.killed(process, at_ms);
 }
 
-void DemoChecker::take(const DemoReport& report, std::uint32_t process) {
-    using Kind = DemoReport::Kind;
+void Checker::take(const Report& report, std::uint32_t process) {
+    using Kind = Report::Kind;
     if (report.kind == Kind::failed) return fail(report.error);
     if (report.kind == Kind::trouble) {
         trouble_ = report.error;
@@ -64,7 +64,7 @@ void DemoChecker::take(const DemoReport& report, std::uint32_t process) {
 }
 
 // Where an owner begins is judged by what its predecessors did, not here.
-DemoChecker::Reign& DemoChecker::reign(Partition& partition, const DemoReport& report) {
+Checker::Reign& Checker::reign(Partition& partition, const Report& report) {
     const auto [found, is_new] = partition.reigns.try_emplace(report.epoch);
     if (is_new) {
         const bool is_first = partition.reigns.size() == 1;
@@ -75,7 +75,7 @@ DemoChecker::Reign& DemoChecker::reign(Partition& partition, const DemoReport& r
 }
 
 // Inside a run all is dense; so only its first event can be out of order.
-void DemoChecker::take_read(const DemoReport& report, std::uint32_t process) {
+void Checker::take_read(const Report& report, std::uint32_t process) {
     Partition& partition = partitions_[report.partition];
     Reign& owner = reign(partition, report);
     auto& next = owner.next_number[report.producer];
@@ -96,8 +96,8 @@ void DemoChecker::take_read(const DemoReport& report, std::uint32_t process) {
     }
 }
 
-void DemoChecker::judge(Verdict& verdict) const {
-    Latencies::Buckets acknowledged_after{};
+void Checker::judge(Verdict& verdict) const {
+    cli::Latencies::Buckets acknowledged_after{};
     for (const auto& traffic : traffic_.partitions) {
         verdict.sent += traffic.sent.value();
         verdict.durable += traffic.durable.value();
@@ -121,9 +121,9 @@ void DemoChecker::judge(Verdict& verdict) const {
     verdict.past_fence = summary.past_fence;
     verdict.failover_seconds = summary.failover_seconds;
     verdict.handover_gap_seconds_max = summary.handover_gap_seconds_max;
-    verdict.ack_p50_ms = Latencies::quantile(acknowledged_after, {}, 0.50);
-    verdict.ack_p99_ms = Latencies::quantile(acknowledged_after, {}, 0.99);
+    verdict.ack_p50_ms = cli::Latencies::quantile(acknowledged_after, {}, 0.50);
+    verdict.ack_p99_ms = cli::Latencies::quantile(acknowledged_after, {}, 0.99);
     verdict.partitions = static_cast<std::uint32_t>(partitions_.size());
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -17,22 +17,20 @@
 #include "demo/traffic.h"
 #include "demo/verdict.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-class DemoChecker {
+class Checker {
 public:
     // `last_before`: the last sequence number of each partition before the run; -1 if none.
-    DemoChecker(std::uint32_t producers, const std::vector<std::int64_t>& last_before);
+    Checker(std::uint32_t producers, const std::vector<std::int64_t>& last_before);
 
     // From the process with that number.
-    void take(const DemoReport& report, std::uint32_t process = 0);
+    void take(const Report& report, std::uint32_t process = 0);
     // That process was killed, and not told to stop.
     void killed(std::uint32_t process, std::int64_t at_ms);
     const Traffic& traffic() const { return traffic_; }
     // Who else wants to hear what is read; on the thread of take(). Before anything is taken.
-    void on_read(std::function<void(const DemoReport&)> listener) {
-        on_read_ = std::move(listener);
-    }
+    void on_read(std::function<void(const Report&)> listener) { on_read_ = std::move(listener); }
     // A process cannot go on.
     void fail(const Error& error);
     // The worst that was told; none if all went as it should.
@@ -57,15 +55,15 @@ private:
         std::uint64_t wrong_content = 0;
     };
 
-    void take_read(const DemoReport& report, std::uint32_t process);
-    Reign& reign(Partition& partition, const DemoReport& report);
+    void take_read(const Report& report, std::uint32_t process);
+    Reign& reign(Partition& partition, const Report& report);
 
     Traffic traffic_;
     std::vector<Partition> partitions_;
-    std::function<void(const DemoReport&)> on_read_;
+    std::function<void(const Report&)> on_read_;
     Handled handled_;
     std::optional<Error> failure_;
     std::optional<Error> trouble_;  // of a reader: events that could not be read
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

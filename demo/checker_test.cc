@@ -2,17 +2,17 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
-using Kind = DemoReport::Kind;
+using Kind = Report::Kind;
 
-DemoReport acknowledged(std::uint32_t producer, std::uint64_t number, std::uint64_t count) {
+Report acknowledged(std::uint32_t producer, std::uint64_t number, std::uint64_t count) {
     return {.kind = Kind::acknowledged, .producer = producer, .number = number, .count = count};
 }
 
-DemoReport read(std::int64_t sequence, std::uint32_t producer, std::uint64_t number,
-                std::uint64_t count) {
+Report read(std::int64_t sequence, std::uint32_t producer, std::uint64_t number,
+            std::uint64_t count) {
     return {.kind = Kind::read,
             .producer = producer,
             .number = number,
@@ -21,15 +21,15 @@ DemoReport read(std::int64_t sequence, std::uint32_t producer, std::uint64_t num
 }
 
 // One partition, in which there were events up to number 9 before; two producers.
-Verdict verdict_on(const std::vector<DemoReport>& reports) {
-    DemoChecker checker(2, {9});
+Verdict verdict_on(const std::vector<Report>& reports) {
+    Checker checker(2, {9});
     for (const auto& report : reports) checker.take(report);
     Verdict verdict;
     checker.judge(verdict);
     return verdict;
 }
 
-TEST(DemoChecker, is_content_when_all_that_was_acknowledged_was_read_in_order) {
+TEST(Checker, is_content_when_all_that_was_acknowledged_was_read_in_order) {
     const auto verdict = verdict_on({acknowledged(0, 0, 10), acknowledged(1, 0, 5),
                                      read(10, 0, 0, 4), read(14, 1, 0, 5), read(19, 0, 4, 6)});
 
@@ -38,38 +38,38 @@ TEST(DemoChecker, is_content_when_all_that_was_acknowledged_was_read_in_order) {
     EXPECT_EQ(verdict.handled, 15u);
 }
 
-TEST(DemoChecker, takes_what_was_read_but_not_acknowledged_for_good) {
+TEST(Checker, takes_what_was_read_but_not_acknowledged_for_good) {
     EXPECT_TRUE(verdict_on({read(10, 0, 0, 4)}).good());
 }
 
-TEST(DemoChecker, counts_acknowledged_events_that_were_not_read_as_lost) {
+TEST(Checker, counts_acknowledged_events_that_were_not_read_as_lost) {
     const auto verdict = verdict_on({acknowledged(0, 0, 10), read(10, 0, 0, 3), read(13, 0, 5, 5)});
 
     EXPECT_EQ(verdict.lost, 2u);
     EXPECT_EQ(verdict.out_of_order, 0u) << "a producer may leave out what was refused";
 }
 
-TEST(DemoChecker, sees_a_gap_and_a_step_back_as_out_of_order) {
+TEST(Checker, sees_a_gap_and_a_step_back_as_out_of_order) {
     EXPECT_EQ(verdict_on({read(11, 0, 0, 3)}).out_of_order, 1u);
     EXPECT_EQ(verdict_on({read(10, 0, 5, 3), read(13, 0, 0, 3)}).out_of_order, 1u);
 }
 
-TEST(DemoChecker, counts_each_repeated_event) {
+TEST(Checker, counts_each_repeated_event) {
     const auto verdict = verdict_on({read(10, 0, 0, 4), read(14, 0, 2, 4)});
 
     EXPECT_EQ(verdict.repeated, 2u);
     EXPECT_EQ(verdict.handled, 6u);
 }
 
-TEST(DemoChecker, reports_events_that_nobody_sent) {
+TEST(Checker, reports_events_that_nobody_sent) {
     const auto verdict = verdict_on({{.kind = Kind::foreign, .sequence = 10}, read(11, 0, 0, 1)});
 
     EXPECT_EQ(verdict.wrong_content, 1u);
     EXPECT_EQ(verdict.out_of_order, 0u);
 }
 
-TEST(DemoChecker, fails_on_a_report_that_cannot_be) {
-    DemoChecker checker(1, {-1});
+TEST(Checker, fails_on_a_report_that_cannot_be) {
+    Checker checker(1, {-1});
 
     checker.take({.kind = Kind::read, .partition = 1, .count = 1});
 
@@ -79,4 +79,4 @@ TEST(DemoChecker, fails_on_a_report_that_cannot_be) {
 }
 
 }  // namespace
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -21,7 +21,7 @@
 #include "io/system/files.h"
 #include "server/server.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
 constexpr Duration look_interval = std::chrono::milliseconds(200);
@@ -46,7 +46,7 @@ struct Failure {
 
 class Demo {
 public:
-    Demo(const DemoOptions& options, Interrupt& interrupt)
+    Demo(const Options& options, cli::Interrupt& interrupt)
         : options_(options),
           interrupt_(interrupt),
           run_(secure_number()),
@@ -77,22 +77,22 @@ private:
     void finish_processors();
     void purge_what_was_read();
 
-    const DemoOptions options_;
-    Interrupt& interrupt_;
+    const Options options_;
+    cli::Interrupt& interrupt_;
     const SystemClock clock_;
     const std::uint64_t run_;
     std::uint32_t partitions_ = 0;
-    std::unique_ptr<TemporaryFolder> temporary_;  // outlives the hub
+    std::unique_ptr<cli::TemporaryFolder> temporary_;  // outlives the hub
     std::unique_ptr<server::Server> server_;
     std::string connection_;
-    std::unique_ptr<DemoChecker> checker_;
-    std::unique_ptr<DemoCast> cast_;
+    std::unique_ptr<Checker> checker_;
+    std::unique_ptr<Cast> cast_;
     std::vector<std::int64_t> last_before_;
-    std::unique_ptr<TemporaryFolder> progress_;
+    std::unique_ptr<cli::TemporaryFolder> progress_;
     std::string store_;
     std::string headline_;
-    DemoScript script_;
-    std::unique_ptr<DemoView> view_;
+    Script script_;
+    std::unique_ptr<View> view_;
     std::vector<std::size_t> processors_;  // of the cast
     std::optional<std::size_t> producer_;
     std::optional<std::size_t> killed_;
@@ -105,7 +105,7 @@ private:
 std::optional<Failure> Demo::open() {
     std::string directory = options_.data;
     if (directory.empty()) {
-        auto folder = TemporaryFolder::make({}, "demo");
+        auto folder = cli::TemporaryFolder::make({}, "demo");
         if (!folder.ok()) {
             return Failure{"cannot make a temporary folder", folder.error(),
                            "set TMPDIR, or give --data DIR"};
@@ -125,10 +125,10 @@ std::optional<Failure> Demo::open() {
         return Failure{fmt::format("cannot use event hub '{}'", options_.event_hub), result.error(),
                        "another name with --hub"};
     }
-    cast_ = std::make_unique<DemoCast>(*checker_, connection_);
+    cast_ = std::make_unique<Cast>(*checker_, connection_);
     store_ = options_.store;
     if (store_.empty()) {
-        auto folder = TemporaryFolder::make({}, "demo-progress");
+        auto folder = cli::TemporaryFolder::make({}, "demo-progress");
         if (!folder.ok()) {
             return Failure{"cannot make a temporary folder", folder.error(), "set TMPDIR"};
         }
@@ -184,7 +184,7 @@ Result<> Demo::look_at_partitions() {
                    options_.event_hub, partitions_);
     }
     EK_TRY_ASSIGN(last_before_, last_sequences());
-    checker_ = std::make_unique<DemoChecker>(options_.producers, last_before_);
+    checker_ = std::make_unique<Checker>(options_.producers, last_before_);
     return {};
 }
 
@@ -209,16 +209,15 @@ Result<> Demo::start_processor() {
     // There the standard profile is too slow to look at.
     const bool is_fast = script_.is_fast || store_.starts_with("azblob:");
     std::vector<std::string> arguments = {
-        "process",
-        options_.event_hub,
-        "--group=$Default",
+        "demo-member",
+        "--hub=" + options_.event_hub,
         fmt::format("--id={:016x}-{}", run_, processor_name(static_cast<int>(processors_.size()))),
         fmt::format("--profile={}", is_fast ? "fast" : "standard"),
         fmt::format("--checkpoint-every={}", checkpoint_events),
         fmt::format("--batch={}", handler_events_max),
-        fmt::format("--demo-run={}", run_),
-        fmt::format("--demo-producers={}", options_.producers)};
-    // One that was given may have a password in it: it is in the environment (see demo()).
+        fmt::format("--run={}", run_),
+        fmt::format("--producers={}", options_.producers)};
+    // One that was given may have a password in it: it is in the environment (see run()).
     if (options_.store.empty()) arguments.push_back("--store=" + store_);
     for (std::uint32_t i = 0; i < partitions_; ++i) {
         arguments.push_back(fmt::format("--start-of={}:{}", i, last_before_[i]));
@@ -264,7 +263,7 @@ void Demo::run() {
 
 void Demo::show_until_the_end() {
     const Instant start = clock_.now();
-    view_ = std::make_unique<DemoView>(checker_->traffic(), options_.duration, start);
+    view_ = std::make_unique<View>(checker_->traffic(), options_.duration, start);
     say(fmt::format("two processors, {} and {}, share {} partitions", processor_name(0),
                     processor_name(1), partitions_));
     Instant purged = start;
@@ -401,19 +400,19 @@ Result<> check_writable(const std::string& file) {
     return files.remove(probe);
 }
 
-ExitCode tell(const Demo& demo, const DemoOptions& options) {
+cli::ExitCode tell(const Demo& demo, const Options& options) {
     const auto error = demo.first_error();
     // Of nothing there is nothing to judge.
     if (error && !demo.has_begun()) {
-        fail("the demo did not begin", *error,
-             options.store.empty() ? "evenkeel demo again; if it stays, look at the device"
-                                   : "another --store, or none: then the demo makes its own");
-        return ExitCode::failed;
+        cli::fail("the demo did not begin", *error,
+                  options.store.empty() ? "evenkeel demo again; if it stays, look at the device"
+                                        : "another --store, or none: then the demo makes its own");
+        return cli::ExitCode::failed;
     }
     const Verdict verdict = demo.judge();
     std::FILE* const out = options.json_file == "-" ? stderr : stdout;
     fmt::print(out, "\n");
-    for (const auto& line : lines(verdict, terminal_of(out))) fmt::print(out, "{}\n", line);
+    for (const auto& line : lines(verdict, cli::terminal_of(out))) fmt::print(out, "{}\n", line);
     std::fflush(out);
     if (options.json_file == "-") {
         fmt::print("{}", to_json(verdict));
@@ -421,39 +420,40 @@ ExitCode tell(const Demo& demo, const DemoOptions& options) {
         io::system::SystemFiles files;
         const auto written = io::replace_file(files, options.json_file, as_bytes(to_json(verdict)));
         if (!written.ok()) {
-            fail("cannot write the verdict to " + options.json_file, written.error());
-            return ExitCode::failed;
+            cli::fail("cannot write the verdict to " + options.json_file, written.error());
+            return cli::ExitCode::failed;
         }
     }
     if (error) {
-        fail("the stream did not run as it should", *error,
-             error->code == ErrorCode::overloaded
-                 ? "free some space, or give --data on another disk"
-                 : "evenkeel demo again; if it stays, look at the device");
-        return ExitCode::failed;
+        cli::fail("the stream did not run as it should", *error,
+                  error->code == ErrorCode::overloaded
+                      ? "free some space, or give --data on another disk"
+                      : "evenkeel demo again; if it stays, look at the device");
+        return cli::ExitCode::failed;
     }
-    if (!verdict.good()) return ExitCode::failed;
-    return verdict.interrupted ? ExitCode::interrupted : ExitCode::done;
+    if (!verdict.good()) return cli::ExitCode::failed;
+    return verdict.interrupted ? cli::ExitCode::interrupted : cli::ExitCode::done;
 }
 
 }  // namespace
 
-ExitCode demo(const DemoOptions& options) {
-    Interrupt interrupt;
+cli::ExitCode run(const Options& options) {
+    cli::Interrupt interrupt;
     if (!options.json_file.empty() && options.json_file != "-") {
         if (const auto writable = check_writable(options.json_file); !writable.ok()) {
-            fail("cannot write to " + options.json_file, writable.error(),
-                 "--json FILE in a folder that exists and that you may write to");
-            return ExitCode::failed;
+            cli::fail("cannot write to " + options.json_file, writable.error(),
+                      "--json FILE in a folder that exists and that you may write to");
+            return cli::ExitCode::failed;
         }
     }
     if (!options.store.empty()) ::setenv("EVENKEEL_STORE", options.store.c_str(), 1);
     // What the disk refuses is in the table and in the verdict; lines of it would tear the table.
     set_trace_level(TraceLevel::off);
     Demo demo(options, interrupt);
-    if (const auto failure = demo.open()) return fail(failure->what, failure->error, failure->hint);
+    if (const auto failure = demo.open())
+        return cli::fail(failure->what, failure->error, failure->hint);
     demo.run();
     return tell(demo, options);
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

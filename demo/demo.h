@@ -1,7 +1,7 @@
 // `evenkeel demo`: a stream of numbered events through a hub to event processors, by AMQP between
 // processes, and a verdict on what came out of it. Three pictures, one after the other:
 //
-//   1 normal     producer ──AMQP──▶ hub ──AMQP──▶ 2 x `evenkeel process`, even shares
+//   1 normal     producer ──AMQP──▶ hub ──AMQP──▶ 2 event processors, even shares
 //   2 failover   one of them is killed; the other takes its partitions and goes on behind their
 //                checkpoints
 //   3 scale-out  two more start; partitions are handed over, and no event repeats
@@ -16,9 +16,9 @@
 #include "base/clock.h"
 #include "cli/exit_code.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-struct DemoOptions {
+struct Options {
     std::optional<Duration> duration;  // none: until Ctrl-C
     std::string data;                  // empty: a temporary folder
     std::string event_hub = "demo";
@@ -31,6 +31,6 @@ struct DemoOptions {
     std::string store;            // of checkpoints; empty: a file beside the hub's data
 };
 
-ExitCode demo(const DemoOptions& options);
+cli::ExitCode run(const Options& options);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

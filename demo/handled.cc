@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 void Handled::add(const HandledBatch& batch) {
     const auto [found, is_new] = partitions_[batch.partition].try_emplace(
@@ -56,4 +56,4 @@ Handled::Summary Handled::summary() const {
     return summary;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -10,7 +10,7 @@
 #include <optional>
 #include <vector>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 // One batch that one processor handled.
 struct HandledBatch {
@@ -58,4 +58,4 @@ private:
     std::uint64_t out_of_order_ = 0;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

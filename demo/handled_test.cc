@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
 HandledBatch a_batch(std::uint32_t processor, std::int64_t epoch, std::int64_t first,
@@ -73,4 +73,4 @@ TEST(Handled, knows_no_failover_time_while_a_partition_is_not_back) {
 }
 
 }  // namespace
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

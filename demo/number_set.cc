@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <iterator>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 std::uint64_t NumberSet::add(std::uint64_t first, std::uint64_t count) {
     if (count == 0) return 0;
@@ -46,4 +46,4 @@ std::uint64_t NumberSet::missing_in(const NumberSet& other) const {
     return missing;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <map>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 class NumberSet {
 public:
@@ -20,4 +20,4 @@ private:
     std::uint64_t size_ = 0;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

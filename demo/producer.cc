@@ -8,10 +8,10 @@
 #include "cli/child.h"
 #include "demo/report.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
-using Kind = DemoReport::Kind;
+using Kind = Report::Kind;
 
 constexpr std::size_t under_way_max = 8;  // batches of a producer
 constexpr Duration back_off_max = std::chrono::seconds(1);
@@ -19,8 +19,8 @@ constexpr Duration give_up_after = std::chrono::seconds(10);
 
 }  // namespace
 
-DemoProducer::DemoProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
-                           const DemoProducerOptions& options)
+StreamProducer::StreamProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
+                               const StreamProducerOptions& options)
     : id_(id),
       options_(options),
       rate_(options.rate / options.producers),
@@ -30,9 +30,9 @@ DemoProducer::DemoProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
       next_partition_(id % options.partitions),
       producer_(std::move(producer)) {}
 
-DemoProducer::~DemoProducer() = default;
+StreamProducer::~StreamProducer() = default;
 
-void DemoProducer::start() {
+void StreamProducer::start() {
     loop_.start();
     loop_.post([this] {
         started_ = last_success_ = loop_.clock().now();
@@ -40,7 +40,7 @@ void DemoProducer::start() {
     });
 }
 
-void DemoProducer::stop(Task done) {
+void StreamProducer::stop(Task done) {
     loop_.post([this, done = std::move(done)]() mutable {
         stopping_ = true;
         stopped_ = std::move(done);
@@ -48,13 +48,13 @@ void DemoProducer::stop(Task done) {
     });
 }
 
-void DemoProducer::finish_if_idle() {
+void StreamProducer::finish_if_idle() {
     if (!stopping_ || under_way_ > 0 || !stopped_) return;
     Task done = std::move(stopped_);
     done();
 }
 
-void DemoProducer::pump() {
+void StreamProducer::pump() {
     while (!stopping_ && !gave_up_ && under_way_ < under_way_max) {
         const Instant now = loop_.clock().now();
         if (now < resume_) return pump_later(resume_ - now);
@@ -74,7 +74,7 @@ void DemoProducer::pump() {
     }
 }
 
-void DemoProducer::pump_later(Duration delay) {
+void StreamProducer::pump_later(Duration delay) {
     if (waiting_) return;
     waiting_ = true;
     loop_.run_after(delay, [this] {
@@ -83,7 +83,7 @@ void DemoProducer::pump_later(Duration delay) {
     });
 }
 
-void DemoProducer::send_batch() {
+void StreamProducer::send_batch() {
     const std::uint32_t partition = next_partition_;
     next_partition_ = (next_partition_ + 1) % options_.partitions;
     const std::uint64_t first = next_number_[partition];
@@ -112,8 +112,8 @@ void DemoProducer::send_batch() {
     });
 }
 
-void DemoProducer::on_done(std::uint32_t partition, std::uint64_t first, std::uint64_t count,
-                           Duration took, const Result<>& result) {
+void StreamProducer::on_done(std::uint32_t partition, std::uint64_t first, std::uint64_t count,
+                             Duration took, const Result<>& result) {
     --under_way_;
     if (!result.ok()) {
         on_refused(partition, count, result.error());
@@ -131,7 +131,7 @@ void DemoProducer::on_done(std::uint32_t partition, std::uint64_t first, std::ui
     finish_if_idle();
 }
 
-void DemoProducer::on_refused(std::uint32_t partition, std::uint64_t count, const Error& error) {
+void StreamProducer::on_refused(std::uint32_t partition, std::uint64_t count, const Error& error) {
     tell({.kind = Kind::refused, .partition = partition, .count = count});
     const Instant now = loop_.clock().now();
     if (!is_retriable(error) || now - last_success_ > give_up_after) {
@@ -144,11 +144,11 @@ void DemoProducer::on_refused(std::uint32_t partition, std::uint64_t count, cons
     back_off_ = std::min(back_off_ * 2, back_off_max);
 }
 
-ExitCode demo_producer_child(const DemoProducerOptions& options) {
-    live_with_parent();
-    const auto connection = next_word();
-    if (!connection) return ExitCode::failed;
-    std::vector<std::unique_ptr<DemoProducer>> producers;
+cli::ExitCode run_producer(const StreamProducerOptions& options) {
+    cli::live_with_parent();
+    const auto connection = cli::next_word();
+    if (!connection) return cli::ExitCode::failed;
+    std::vector<std::unique_ptr<StreamProducer>> producers;
     for (std::uint32_t id = 0; id < options.producers; ++id) {
         ClientOptions client;
         client.connection = *connection;
@@ -158,19 +158,19 @@ ExitCode demo_producer_child(const DemoProducerOptions& options) {
         auto opened = Producer::open(client);
         if (!opened.ok()) {
             tell({.kind = Kind::failed, .error = opened.error()});
-            return ExitCode::failed;
+            return cli::ExitCode::failed;
         }
-        producers.push_back(std::make_unique<DemoProducer>(std::move(*opened), id, options));
+        producers.push_back(std::make_unique<StreamProducer>(std::move(*opened), id, options));
     }
     tell({.kind = Kind::ready});
     for (auto& producer : producers) producer->start();
-    while (next_word()) {
+    while (cli::next_word()) {
     }
     std::latch stopped(static_cast<std::ptrdiff_t>(producers.size()));
     for (auto& producer : producers) producer->stop([&stopped] { stopped.count_down(); });
     stopped.wait();
     tell({.kind = Kind::done});
-    return ExitCode::done;
+    return cli::ExitCode::done;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -1,7 +1,7 @@
 // The demo's producer process, and one producer in it: sends numbered batches by AMQP to the
 // partitions in turn, at a given rate, with a bounded number under way. What the hub refuses for
 // now is not sent again: its numbers are skipped, and nobody expects them. When nothing was taken
-// for a while the producer gives up. It tells what it does as DemoReport.
+// for a while the producer gives up. It tells what it does as Report.
 //
 // Threads: pinned to its loop.
 #pragma once
@@ -16,9 +16,9 @@
 #include "io/system/loop.h"
 #include <evenkeel/producer.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-struct DemoProducerOptions {
+struct StreamProducerOptions {
     std::string event_hub;
     std::uint64_t run = 0;
     std::uint32_t partitions = 1;
@@ -29,14 +29,14 @@ struct DemoProducerOptions {
 };
 
 // The process: its stdin brings the connection string, then ends when it is to stop.
-ExitCode demo_producer_child(const DemoProducerOptions& options);
+cli::ExitCode run_producer(const StreamProducerOptions& options);
 
-class DemoProducer {
+class StreamProducer {
 public:
-    DemoProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
-                 const DemoProducerOptions& options);
+    StreamProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
+                   const StreamProducerOptions& options);
     // stop() has told that it is done.
-    ~DemoProducer();
+    ~StreamProducer();
 
     void start();
     // Threads: any. `done` runs on the loop when nothing is under way any more.
@@ -54,7 +54,7 @@ private:
     void finish_if_idle();
 
     const std::uint32_t id_;
-    const DemoProducerOptions options_;
+    const StreamProducerOptions options_;
     const double rate_;  // of this one
     io::system::LoopThread loop_;
     std::vector<std::byte> body_;
@@ -73,4 +73,4 @@ private:
     std::unique_ptr<Producer> producer_;  // goes before the loop that its answers are posted to
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

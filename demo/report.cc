@@ -6,10 +6,10 @@
 
 #include <fmt/core.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
-using Kind = DemoReport::Kind;
+using Kind = Report::Kind;
 
 constexpr std::array<std::string_view, 10> words = {"ready", "sent",      "acknowledged", "refused",
                                                     "read",  "foreign",   "trouble",      "failed",
@@ -29,7 +29,7 @@ bool cut_number(std::string_view& text, Number& to) {
 
 }  // namespace
 
-std::string to_line(const DemoReport& report) {
+std::string to_line(const Report& report) {
     const std::string_view word = words[static_cast<std::size_t>(report.kind)];
     if (has_error(report.kind)) {
         std::string detail = report.error.detail;
@@ -41,10 +41,10 @@ std::string to_line(const DemoReport& report) {
                        report.epoch, report.at_ms);
 }
 
-Result<DemoReport> parse_demo_report(std::string_view line) {
+Result<Report> parse_report(std::string_view line) {
     const Error wrong{ErrorCode::corrupt, fmt::format("'{}' is no line of the demo", line)};
     const std::string_view word = line.substr(0, line.find(' '));
-    DemoReport report;
+    Report report;
     std::size_t kind = 0;
     while (kind < words.size() && words[kind] != word) ++kind;
     if (kind == words.size()) return wrong;
@@ -67,10 +67,10 @@ Result<DemoReport> parse_demo_report(std::string_view line) {
     return report;
 }
 
-void tell(const DemoReport& report) {
+void tell(const Report& report) {
     const std::string line = to_line(report);
     std::fwrite(line.data(), 1, line.size(), stdout);
     std::fflush(stdout);
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -9,9 +9,9 @@
 #include "base/clock.h"
 #include "base/result.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-struct DemoReport {
+struct Report {
     enum class Kind : std::uint8_t {
         ready,         // readers: all are open
         sent,          // partition, count
@@ -38,10 +38,10 @@ struct DemoReport {
     Error error = {};
 };
 
-std::string to_line(const DemoReport& report);
-Result<DemoReport> parse_demo_report(std::string_view line);
+std::string to_line(const Report& report);
+Result<Report> parse_report(std::string_view line);
 
 // To our stdout, at once and whole. Threads: any.
-void tell(const DemoReport& report);
+void tell(const Report& report);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

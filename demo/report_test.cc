@@ -2,21 +2,21 @@
 
 #include <gtest/gtest.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
-using Kind = DemoReport::Kind;
+using Kind = Report::Kind;
 
-DemoReport through_a_line(const DemoReport& report) {
+Report through_a_line(const Report& report) {
     std::string line = to_line(report);
     EXPECT_EQ(line.find('\n'), line.size() - 1) << "one line, and whole";
     line.pop_back();
-    const auto parsed = parse_demo_report(line);
+    const auto parsed = parse_report(line);
     EXPECT_TRUE(parsed.ok()) << line;
-    return parsed.ok() ? *parsed : DemoReport{};
+    return parsed.ok() ? *parsed : Report{};
 }
 
-TEST(DemoReport, is_the_same_behind_a_line) {
+TEST(Report, is_the_same_behind_a_line) {
     const auto report = through_a_line({.kind = Kind::acknowledged,
                                         .partition = 7,
                                         .producer = 3,
@@ -38,7 +38,7 @@ TEST(DemoReport, is_the_same_behind_a_line) {
     EXPECT_EQ(report.at_ms, 1'700'000'000'123);
 }
 
-TEST(DemoReport, keeps_an_error_on_its_line) {
+TEST(Report, keeps_an_error_on_its_line) {
     const auto report = through_a_line(
         {.kind = Kind::failed, .error = {ErrorCode::overloaded, "the disk\nis full"}});
 
@@ -47,13 +47,13 @@ TEST(DemoReport, keeps_an_error_on_its_line) {
     EXPECT_EQ(report.error.detail, "the disk is full");
 }
 
-TEST(DemoReport, refuses_a_line_that_is_none) {
+TEST(Report, refuses_a_line_that_is_none) {
     for (const char* line :
          {"", "hello", "read", "read 1 2 3", "read 1 2 3 4 5 6", "read 1 2 3 4 5 6 7 8 9",
           "failed x", "read 99999999999 0 0 1 0 0 0 0"}) {
-        EXPECT_FALSE(parse_demo_report(line).ok()) << line;
+        EXPECT_FALSE(parse_report(line).ok()) << line;
     }
 }
 
 }  // namespace
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

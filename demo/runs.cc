@@ -2,11 +2,11 @@
 
 #include "demo/stream_body.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-using Kind = DemoReport::Kind;
+using Kind = Report::Kind;
 
-void DemoRuns::take(const Event& event, std::int64_t now_ms) {
+void Runs::take(const Event& event, std::int64_t now_ms) {
     const auto body = decode_stream_body(event.body());
     if (!body || body->run != run_ || body->partition != partition_ ||
         body->producer >= producers_) {
@@ -34,9 +34,9 @@ void DemoRuns::take(const Event& event, std::int64_t now_ms) {
     ++open_.count;
 }
 
-void DemoRuns::tell_all() {
+void Runs::tell_all() {
     if (open_.count > 0) tell(open_);
     open_.count = 0;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -7,12 +7,11 @@
 #include "demo/report.h"
 #include <evenkeel/event.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-class DemoRuns {
+class Runs {
 public:
-    DemoRuns(std::uint64_t run, std::uint32_t producers, std::uint32_t partition,
-             std::int64_t epoch)
+    Runs(std::uint64_t run, std::uint32_t producers, std::uint32_t partition, std::int64_t epoch)
         : run_(run), producers_(producers), partition_(partition), epoch_(epoch) {}
 
     void take(const Event& event, std::int64_t now_ms);
@@ -24,7 +23,7 @@ private:
     const std::uint32_t producers_;
     const std::uint32_t partition_;
     const std::int64_t epoch_;
-    DemoReport open_;
+    Report open_;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

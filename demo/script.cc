@@ -1,6 +1,6 @@
 #include "demo/script.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
 constexpr Duration pace = std::chrono::seconds(30);
@@ -10,9 +10,9 @@ constexpr Duration pictures_min = std::chrono::seconds(9);
 
 }  // namespace
 
-DemoScript script_for(const std::optional<Duration>& duration) {
+Script script_for(const std::optional<Duration>& duration) {
     const Duration length = duration.value_or(pace);
-    DemoScript script;
+    Script script;
     script.is_fast = length < standard_min;
     if (length >= pictures_min) {
         script.kill_at = length / 4;
@@ -21,4 +21,4 @@ DemoScript script_for(const std::optional<Duration>& duration) {
     return script;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -5,9 +5,9 @@
 
 #include "base/clock.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
-struct DemoScript {
+struct Script {
     std::optional<Duration> kill_at = {};
     std::optional<Duration> scale_at = {};  // but not before all was taken over
     bool is_fast = false;                   // the profile of the processors
@@ -15,6 +15,6 @@ struct DemoScript {
 
 // So that all three pictures fit into `duration`; only the first if that is too short for more.
 // Without a duration they come at their own pace.
-DemoScript script_for(const std::optional<Duration>& duration);
+Script script_for(const std::optional<Duration>& duration);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -3,7 +3,7 @@
 #include "base/check.h"
 #include "base/crc32c.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 void encode(const StreamBody& body, ByteSpan to) {
     EK_CHECK(to.size() >= stream_body_bytes_min, "a body has room for its header");
@@ -31,4 +31,4 @@ std::optional<StreamBody> decode_stream_body(ByteView bytes) {
     return body;
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

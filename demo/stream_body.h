@@ -10,7 +10,7 @@
 
 #include "base/bytes.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 inline constexpr std::size_t stream_body_bytes_min = 32;
 
@@ -27,4 +27,4 @@ void encode(const StreamBody& body, ByteSpan to);
 // None if the bytes are not a body as encode() makes it.
 std::optional<StreamBody> decode_stream_body(ByteView bytes);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -6,16 +6,16 @@
 #include <vector>
 
 #include "base/metrics.h"
-#include "bench/latencies.h"
+#include "cli/latencies.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 struct PartitionTraffic {
     Counter sent;
     Counter durable;  // acknowledged
     Counter read;
     Counter refused;
-    Latencies acknowledged_after;
+    cli::Latencies acknowledged_after;
     std::atomic<std::int64_t> read_up_to{-1};  // sequence number of the last event read
     std::atomic<std::int64_t> checkpoint{-1};  // up to where progress is stored
     std::atomic<std::int64_t> epoch{0};
@@ -28,4 +28,4 @@ struct Traffic {
     std::atomic<bool> failed{false};  // a producer or a reader cannot go on
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
 std::string line(std::string_view name, std::string_view value, std::string_view remark) {
@@ -11,29 +11,31 @@ std::string line(std::string_view name, std::string_view value, std::string_view
 }
 
 // A number that should be 0; its line stands out if it is not.
-std::string fault(const Terminal& terminal, std::string_view name, std::uint64_t value,
+std::string fault(const cli::Terminal& terminal, std::string_view name, std::uint64_t value,
                   std::string_view remark = {}) {
-    const std::string text = line(name, with_commas(value), remark);
-    return value == 0 ? text : painted(terminal, Paint::bad, text);
+    const std::string text = line(name, cli::with_commas(value), remark);
+    return value == 0 ? text : cli::painted(terminal, cli::Paint::bad, text);
 }
 
 }  // namespace
 
-std::vector<std::string> lines(const Verdict& verdict, const Terminal& terminal) {
+std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& terminal) {
     std::vector<std::string> lines;
     const auto rate = static_cast<std::uint64_t>(verdict.events_per_second());
-    lines.push_back(painted(terminal, Paint::strong, line("VERDICT", "EVENTS", "")));
-    lines.push_back(line("sent", with_commas(verdict.sent),
+    lines.push_back(cli::painted(terminal, cli::Paint::strong, line("VERDICT", "EVENTS", "")));
+    lines.push_back(line("sent", cli::with_commas(verdict.sent),
                          fmt::format("by {} producers to {} partitions, {} bytes each",
                                      verdict.producers, verdict.partitions, verdict.event_bytes)));
     if (verdict.refused > 0) {
-        lines.push_back(line("refused", with_commas(verdict.refused), "not stored, and told so"));
+        lines.push_back(
+            line("refused", cli::with_commas(verdict.refused), "not stored, and told so"));
     }
-    lines.push_back(line(
-        "durable", with_commas(verdict.durable),
-        fmt::format("{}/s for {:.1f} s; ack p50 {}, p99 {}", with_commas(rate), verdict.seconds,
-                    milliseconds_text(verdict.ack_p50_ms), milliseconds_text(verdict.ack_p99_ms))));
-    lines.push_back(line("handled", with_commas(verdict.handled), "each counted once"));
+    lines.push_back(
+        line("durable", cli::with_commas(verdict.durable),
+             fmt::format("{}/s for {:.1f} s; ack p50 {}, p99 {}", cli::with_commas(rate),
+                         verdict.seconds, cli::milliseconds_text(verdict.ack_p50_ms),
+                         cli::milliseconds_text(verdict.ack_p99_ms))));
+    lines.push_back(line("handled", cli::with_commas(verdict.handled), "each counted once"));
     lines.push_back(fault(terminal, "lost", verdict.lost));
     lines.push_back(fault(terminal, "out of order", verdict.out_of_order));
     lines.push_back(fault(terminal, "repeated", verdict.repeated - verdict.repeated_at_crash,
@@ -43,15 +45,15 @@ std::vector<std::string> lines(const Verdict& verdict, const Terminal& terminal)
                                             verdict.handovers, verdict.handover_gap_seconds_max)));
     if (verdict.expects_failover) {
         const std::string text =
-            line("after a crash", with_commas(verdict.repeated_at_crash),
+            line("after a crash", cli::with_commas(verdict.repeated_at_crash),
                  fmt::format("repeated; the checkpoint policy allows {}; {}",
-                             with_commas(verdict.repeated_max),
+                             cli::with_commas(verdict.repeated_max),
                              verdict.failover_seconds
                                  ? fmt::format("taken over in {:.2f} s", *verdict.failover_seconds)
                                  : "not all partitions were taken over"));
         const bool is_good =
             verdict.failover_seconds && verdict.repeated_at_crash <= verdict.repeated_max;
-        lines.push_back(is_good ? text : painted(terminal, Paint::bad, text));
+        lines.push_back(is_good ? text : cli::painted(terminal, cli::Paint::bad, text));
     }
     if (verdict.past_fence > 0) {
         lines.push_back(fault(terminal, "two owners", verdict.past_fence, "at the same time"));
@@ -63,10 +65,11 @@ std::vector<std::string> lines(const Verdict& verdict, const Terminal& terminal)
     const char* mark =
         verdict.good() ? (terminal.utf8 ? "✓" : "OK:") : (terminal.utf8 ? "✗" : "BAD:");
     lines.push_back(
-        "  " + painted(terminal, verdict.good() ? Paint::good : Paint::bad,
-                       fmt::format("{} {}", mark,
-                                   verdict.good()
-                                       ? "every acknowledged event was handled, in order, "
+        "  " +
+        cli::painted(
+            terminal, verdict.good() ? cli::Paint::good : cli::Paint::bad,
+            fmt::format("{} {}", mark,
+                        verdict.good() ? "every acknowledged event was handled, in order, "
                                          "unchanged, by one owner at a time"
                                        : "events were lost, repeated, changed or out of order")));
     return lines;
@@ -89,4 +92,4 @@ std::string to_json(const Verdict& verdict) {
         verdict.event_bytes, verdict.interrupted);
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -8,7 +8,7 @@
 
 #include "cli/text/terminal.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 struct Verdict {
     std::uint64_t sent = 0;
@@ -45,8 +45,8 @@ struct Verdict {
     }
 };
 
-std::vector<std::string> lines(const Verdict& verdict, const Terminal& terminal);
+std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& terminal);
 // One object, with a newline behind it.
 std::string to_json(const Verdict& verdict);
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

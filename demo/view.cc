@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 namespace {
 
 constexpr Duration between_tables = std::chrono::seconds(1);
@@ -18,7 +18,8 @@ constexpr int columns_min = 80;
 constexpr std::size_t column_width = 9;
 
 std::string rate(std::uint64_t now, std::uint64_t before, double seconds) {
-    return with_commas(static_cast<std::uint64_t>(static_cast<double>(now - before) / seconds));
+    return cli::with_commas(
+        static_cast<std::uint64_t>(static_cast<double>(now - before) / seconds));
 }
 
 std::int64_t whole_seconds(Duration duration) {
@@ -31,7 +32,7 @@ std::string processor_name(int processor) {
     return std::string(1, static_cast<char>('a' + processor));
 }
 
-DemoView::DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start)
+View::View(const Traffic& traffic, std::optional<Duration> duration, Instant start)
     : traffic_(traffic),
       duration_(duration),
       start_(start),
@@ -39,7 +40,7 @@ DemoView::DemoView(const Traffic& traffic, std::optional<Duration> duration, Ins
       before_(traffic.partitions.size()),
       shown_(start) {}
 
-void DemoView::Snapshot::add(const PartitionTraffic& traffic) {
+void View::Snapshot::add(const PartitionTraffic& traffic) {
     // In this order, so that a lag is never negative.
     read += traffic.read.value();
     durable += traffic.durable.value();
@@ -51,23 +52,24 @@ void DemoView::Snapshot::add(const PartitionTraffic& traffic) {
     traffic.acknowledged_after.add_to(acknowledged_after);
 }
 
-void DemoView::say(Instant now, const std::string& text) {
-    const std::string line = fmt::format("{}  {}", minutes_text(whole_seconds(now - start_)), text);
+void View::say(Instant now, const std::string& text) {
+    const std::string line =
+        fmt::format("{}  {}", cli::minutes_text(whole_seconds(now - start_)), text);
     if (!as_table_) {
         fmt::print(stderr, "{}\n", line);
         return;
     }
     // Over the table, which is drawn again below it.
     if (lines_shown_ > 0) fmt::print(stderr, "\x1b[{}A", lines_shown_);
-    fmt::print(stderr, "{}\x1b[K\n\x1b[J", painted(terminal_, Paint::strong, line));
+    fmt::print(stderr, "{}\x1b[K\n\x1b[J", cli::painted(terminal_, cli::Paint::strong, line));
     lines_shown_ = 0;
 }
 
-void DemoView::show(Instant now) {
+void View::show(Instant now) {
     if (now - shown_ >= (as_table_ ? between_tables : between_lines)) draw(now);
 }
 
-void DemoView::draw(Instant now) {
+void View::draw(Instant now) {
     std::vector<Snapshot> partitions(traffic_.partitions.size());
     Snapshot total;
     for (std::size_t i = 0; i < partitions.size(); ++i) {
@@ -85,25 +87,25 @@ void DemoView::draw(Instant now) {
     shown_ = now;
 }
 
-void DemoView::finish(Instant now, const std::string& text) {
+void View::finish(Instant now, const std::string& text) {
     // Over the "^C" that the terminal wrote.
     if (terminal_.is_terminal) fmt::print(stderr, "\r");
     if (now - shown_ >= worth_a_rate) draw(now);
     fmt::print(stderr, "{}\n", text);
 }
 
-std::vector<std::string> DemoView::row(const std::string& name, const Snapshot& now,
-                                       const Snapshot& before, double seconds) const {
+std::vector<std::string> View::row(const std::string& name, const Snapshot& now,
+                                   const Snapshot& before, double seconds) const {
     const auto quantile = [&](double part) {
-        return milliseconds_text(
-            Latencies::quantile(now.acknowledged_after, before.acknowledged_after, part));
+        return cli::milliseconds_text(
+            cli::Latencies::quantile(now.acknowledged_after, before.acknowledged_after, part));
     };
     const std::uint64_t lag = now.durable > now.read ? now.durable - now.read : 0;
     const bool is_sum = name == "all";
     const auto position = [&](std::int64_t sequence) {
         return is_sum         ? std::string()
                : sequence < 0 ? "-"
-                              : with_commas(static_cast<std::uint64_t>(sequence));
+                              : cli::with_commas(static_cast<std::uint64_t>(sequence));
     };
     std::string owner = now.owner < 0 ? "-" : processor_name(now.owner);
     if (is_sum) owner.clear();
@@ -113,13 +115,13 @@ std::vector<std::string> DemoView::row(const std::string& name, const Snapshot& 
             position(now.checkpoint),
             rate(now.sent, before.sent, seconds),
             rate(now.read, before.read, seconds),
-            with_commas(lag),
+            cli::with_commas(lag),
             quantile(0.99)};
 }
 
-void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time) {
+void View::show_table(const std::vector<Snapshot>& now, const Snapshot& total, Instant time) {
     const double seconds = std::chrono::duration<double>(time - shown_).count();
-    Table table(
+    cli::Table table(
         {"PARTITION", "OWNER", "POSITION", "CHECKPOINT", "SENT/s", "DONE/s", "LAG", "ACK p99"},
         column_width);
     // Only the sum where there is no room for all.
@@ -131,7 +133,7 @@ void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& tota
     table.add(row("all", total, total_before_, seconds));
     auto lines = table.lines(terminal_);
     lines.insert(lines.begin(), "");
-    lines.back() = painted(terminal_, Paint::strong, lines.back());
+    lines.back() = cli::painted(terminal_, cli::Paint::strong, lines.back());
     lines.push_back(footer(total, time));
     // Up to where the table before began; each line ends by clearing what was behind it.
     if (lines_shown_ > 0) fmt::print(stderr, "\x1b[{}A", lines_shown_);
@@ -139,32 +141,34 @@ void DemoView::show_table(const std::vector<Snapshot>& now, const Snapshot& tota
     lines_shown_ = lines.size();
 }
 
-std::string DemoView::footer(const Snapshot& total, Instant time) const {
+std::string View::footer(const Snapshot& total, Instant time) const {
     const Duration ran = time - start_;
-    std::string text = "  " + minutes_text(whole_seconds(ran + std::chrono::milliseconds(500)));
+    std::string text =
+        "  " + cli::minutes_text(whole_seconds(ran + std::chrono::milliseconds(500)));
     if (duration_) {
         const double part = std::chrono::duration<double>(ran).count() /
                             std::chrono::duration<double>(*duration_).count();
-        text += fmt::format(" of {}  {}", minutes_text(whole_seconds(*duration_)),
-                            bar(terminal_, part, 24));
+        text += fmt::format(" of {}  {}", cli::minutes_text(whole_seconds(*duration_)),
+                            cli::bar(terminal_, part, 24));
     }
     if (total.refused > 0) {
-        text += "  " + painted(terminal_, Paint::bad, with_commas(total.refused) + " refused");
+        text += "  " + cli::painted(terminal_, cli::Paint::bad,
+                                    cli::with_commas(total.refused) + " refused");
     }
-    return text + painted(terminal_, Paint::quiet, "  Ctrl-C stops");
+    return text + cli::painted(terminal_, cli::Paint::quiet, "  Ctrl-C stops");
 }
 
-void DemoView::show_line(const Snapshot& total, Instant time) {
+void View::show_line(const Snapshot& total, Instant time) {
     const double seconds = std::chrono::duration<double>(time - shown_).count();
     const auto cells = row("all", total, total_before_, seconds);
     std::string text = fmt::format("{}  sent {}/s  done {}/s  lag {}  ack p99 {}  owners ",
-                                   minutes_text(whole_seconds(time - start_)), cells[4], cells[5],
-                                   cells[6], cells[7]);
+                                   cli::minutes_text(whole_seconds(time - start_)), cells[4],
+                                   cells[5], cells[6], cells[7]);
     for (const auto& partition : traffic_.partitions) {
         text += partition.owner < 0 ? "-" : processor_name(partition.owner);
     }
-    if (total.refused > 0) text += fmt::format("  refused {}", with_commas(total.refused));
+    if (total.refused > 0) text += fmt::format("  refused {}", cli::with_commas(total.refused));
     fmt::print(stderr, "{}\n", text);
 }
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -10,15 +10,15 @@
 #include "cli/text/terminal.h"
 #include "demo/traffic.h"
 
-namespace evenkeel::cli {
+namespace evenkeel::demo {
 
 // "a" for processor 0, "b" and so on.
 std::string processor_name(int processor);
 
-class DemoView {
+class View {
 public:
     // `duration` is how long the demo will run, if that is known.
-    DemoView(const Traffic& traffic, std::optional<Duration> duration, Instant start);
+    View(const Traffic& traffic, std::optional<Duration> duration, Instant start);
 
     Instant start() const { return start_; }
     // Something has happened: told once, above the table.
@@ -37,7 +37,7 @@ private:
         std::int64_t checkpoint = -1;
         std::int64_t read_up_to = -1;
         int owner = -1;
-        Latencies::Buckets acknowledged_after{};
+        cli::Latencies::Buckets acknowledged_after{};
         void add(const PartitionTraffic& traffic);
     };
 
@@ -51,7 +51,7 @@ private:
     const Traffic& traffic_;
     const std::optional<Duration> duration_;
     const Instant start_;
-    const Terminal terminal_ = terminal_of(stderr);
+    const cli::Terminal terminal_ = cli::terminal_of(stderr);
     const bool as_table_;
     std::vector<Snapshot> before_;
     Snapshot total_before_;
@@ -59,4 +59,4 @@ private:
     std::size_t lines_shown_ = 0;
 };
 
-}  // namespace evenkeel::cli
+}  // namespace evenkeel::demo

@@ -5,11 +5,22 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "cli/commands/bench.h"
+#include "cli/commands/commands.h"
 #include "cli/remote/admin_client.h"
 #include "cli/text/listing.h"
 
 namespace evenkeel::cli {
 namespace {
+
+constexpr const char* completion_examples = R"(
+Examples:
+  source <(evenkeel completion bash)                      for this shell
+  evenkeel completion bash > ~/.local/share/bash-completion/completions/evenkeel
+  evenkeel completion zsh > "${fpath[1]}/_evenkeel"
+  evenkeel completion fish > ~/.config/fish/completions/evenkeel.fish
+
+Names of event hubs, groups and keys are those of the hub that EVENKEEL_HUB names.)";
 
 constexpr const char* bash_script =
     R"(# Completion of evenkeel for bash: source <(evenkeel completion bash)
@@ -216,6 +227,16 @@ std::vector<Candidate> words_of(const Typed& typed) {
 
 }  // namespace
 
+void add_completion(CLI::App& app, Chosen& chosen) {
+    auto& shell = chosen.keep<std::string>();
+    auto* command = app.add_subcommand("completion", "Print the completion of a shell");
+    command->footer(completion_examples);
+    command->add_option("SHELL", shell, "bash, zsh or fish")
+        ->required()
+        ->check(CLI::IsMember({"bash", "zsh", "fish"}));
+    command->callback([&shell, &chosen] { chosen.exit = print_completion(shell); });
+}
+
 ExitCode print_completion(std::string_view shell) {
     fmt::print("{}", shell == "bash" ? bash_script : shell == "zsh" ? zsh_script : fish_script);
     return ExitCode::done;
@@ -237,6 +258,12 @@ std::vector<Candidate> candidates(const CLI::App& app, const std::vector<std::st
 }
 
 ExitCode print_candidates(const CLI::App& app, const std::vector<std::string>& words) {
+    if (const auto* const command = words.size() > 1 ? find_command(app, words.front()) : nullptr;
+        command && command->get_prefix_command()) {  // 'bench': that program knows what may follow
+        std::vector<std::string> rest{"__complete"};
+        rest.insert(rest.end(), words.begin() + 1, words.end());
+        return bench(rest);
+    }
     for (const auto& candidate : candidates(app, words)) {
         fmt::print("{}\t{}\n", candidate.text, printable(candidate.what));
     }

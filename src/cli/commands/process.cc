@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <atomic>
-#include <charconv>
 #include <cstdio>
 #include <optional>
 #include <utility>
@@ -11,13 +10,12 @@
 
 #include "base/mutex.h"
 #include "base/result.h"
-#include "cli/child.h"
 #include "cli/commands/command_child.h"
 #include "cli/commands/read.h"
 #include "cli/interrupt.h"
 #include "cli/text/event_table.h"
 #include "cli/text/event_view.h"
-#include "demo/runs.h"
+#include "cli/text/failure.h"
 #include <evenkeel/processor.h>
 
 namespace evenkeel::cli {
@@ -195,37 +193,8 @@ private:
     bool was_told_ = false;
 };
 
-// Tells the demo what was handled, and does nothing else with it.
-class DemoHandler final : public PartitionHandler {
-public:
-    explicit DemoHandler(const ProcessOptions& options) : options_(options) {}
-
-    Result<> on_opened(Partition& partition) override {
-        runs_.emplace(*options_.demo_run, options_.demo_producers, partition.id(),
-                      partition.epoch());
-        return {};
-    }
-    Result<> on_events(Partition& partition, Events events) override {
-        const std::int64_t now_ms = SystemClock().wall().milliseconds;
-        for (const Event& event : events) runs_->take(event, now_ms);
-        runs_->tell_all();
-        if (!events.empty()) partition.checkpoint(events.back());
-        return {};
-    }
-
-private:
-    const ProcessOptions& options_;
-    std::optional<DemoRuns> runs_;
-};
-
 void print(const Failure& failure) {
-    std::string text = fmt::format("{}", failure.operation);
-    if (failure.partition) text = fmt::format("partition {}: {}", *failure.partition, text);
-    const std::string then =
-        failure.is_retried ? fmt::format(" (again in {:.1f} s)",
-                                         static_cast<double>(failure.retried_in.count()) / 1000)
-                           : "";
-    fmt::print(stderr, "evenkeel process: {}: {}{}\n", text, to_string(failure.error), then);
+    fmt::print(stderr, "evenkeel process: {}\n", to_line(failure));
 }
 
 template <typename T>
@@ -235,13 +204,6 @@ std::optional<T> chosen(std::string_view word,
         if (name == word) return value;
     }
     return std::nullopt;
-}
-
-std::optional<std::int64_t> number_of(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return value;
 }
 
 Result<> check_delivery(const ProcessOptions& options, Delivery delivery) {
@@ -319,19 +281,6 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
         wanted.checkpoints.every =
             std::chrono::duration_cast<std::chrono::milliseconds>(*options.checkpoint_interval);
     }
-    for (const std::string& text : options.start_of) {
-        const auto colon = text.find(':');
-        const auto partition = number_of(std::string_view(text).substr(0, colon));
-        const auto sequence = colon == std::string::npos
-                                  ? std::nullopt
-                                  : number_of(std::string_view(text).substr(colon + 1));
-        if (!partition || !sequence) {
-            return Error{ErrorCode::invalid_argument, "--start-of is PARTITION:SEQUENCE"};
-        }
-        wanted.start_of.emplace(
-            static_cast<std::uint32_t>(*partition),
-            *sequence < 0 ? Position::earliest() : Position::after_sequence(*sequence));
-    }
     wanted.batch_events_max = options.batch_events_max;
     wanted.workers = options.workers;
     wanted.accept_store_loss = options.accept_store_loss;
@@ -342,43 +291,9 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     return wanted;
 }
 
-ExitCode demo_child(ProcessOptions options) {
-    using Kind = DemoReport::Kind;
-    live_with_parent();
-    const auto connection = next_word();
-    if (!connection) return ExitCode::failed;
-    options.remote.connection = *connection;
-    const auto failed = [](const Error& error) {
-        tell({.kind = Kind::failed, .error = error});
-        return ExitCode::failed;
-    };
-    const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return failed(remote.error());
-    const auto wanted = processor_options(options, *remote);
-    if (!wanted.ok()) return failed(wanted.error());
-    auto processor = Processor::open(*wanted);
-    if (!processor.ok()) return failed(processor.error());
-    const auto started = (*processor)->start([&](std::uint32_t) {
-        return std::unique_ptr<PartitionHandler>(std::make_unique<DemoHandler>(options));
-    });
-    if (!started.ok()) return failed(started.error());
-    tell({.kind = Kind::ready});
-    // What it says next is how far it is; stdin ends when we are to stop.
-    while (!has_word(std::chrono::milliseconds(200))) {
-        for (const auto& status : (*processor)->status().partitions) {
-            tell({.kind = Kind::checkpoint,
-                  .partition = status.partition,
-                  .sequence = status.checkpoint_sequence,
-                  .epoch = status.epoch});
-        }
-    }
-    return (*processor)->stop().is_clean ? ExitCode::done : ExitCode::failed;
-}
-
 }  // namespace
 
 ExitCode process(const ProcessOptions& options) {
-    if (options.demo_run) return demo_child(options);
     Interrupt interrupt;
     const std::string what = fmt::format("cannot process event hub '{}'", options.event_hub);
     if (const auto good = check_format(options.format); !good.ok()) return fail(what, good.error());

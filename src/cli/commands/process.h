@@ -42,11 +42,6 @@ struct ProcessOptions {
     std::size_t batch_events_max = 256;
     std::uint32_t workers = 0;
     bool accept_store_loss = false;
-    // As a process of `evenkeel demo`: the connection string is the first line of its stdin, it
-    // stops when stdin ends, and it tells what it handles as DemoReport.
-    std::optional<std::uint64_t> demo_run;
-    std::uint32_t demo_producers = 0;
-    std::vector<std::string> start_of;  // "PARTITION:SEQUENCE": begin behind that event
 };
 
 ExitCode process(const ProcessOptions& options);

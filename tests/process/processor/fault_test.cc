@@ -12,7 +12,7 @@ namespace {
 using namespace std::chrono_literals;
 
 // Nothing lost, nothing out of order, one owner at a time, and nothing repeated but after a kill.
-void expect_good(const cli::Verdict& verdict) {
+void expect_good(const demo::Verdict& verdict) {
     EXPECT_GT(verdict.durable, 1000u) << "too little happened to say anything";
     EXPECT_EQ(verdict.lost, 0u);
     EXPECT_EQ(verdict.out_of_order, 0u);

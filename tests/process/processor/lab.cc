@@ -36,13 +36,13 @@ Lab::Lab(LabOptions options)
     : options_(std::move(options)), store_file_(directory_.path() + "/progress.db") {
     start_hub();
     checker_ =
-        std::make_unique<cli::DemoChecker>(1, std::vector<std::int64_t>(options_.partitions, -1));
-    checker_->on_read([this](const cli::DemoReport& report) {
+        std::make_unique<demo::Checker>(1, std::vector<std::int64_t>(options_.partitions, -1));
+    checker_->on_read([this](const demo::Report& report) {
         progress_.handled(report.partition, report.sequence,
                           report.sequence + static_cast<std::int64_t>(report.count) - 1,
                           report.at_ms);
     });
-    cast_ = std::make_unique<cli::DemoCast>(*checker_, connection(), test::evenkeel_program());
+    cast_ = std::make_unique<demo::Cast>(*checker_, connection(), test::evenkeel_program());
     mark_progress();
 }
 
@@ -120,9 +120,9 @@ void Lab::start_producer() {
 std::uint32_t Lab::start_processor(const std::string& id) {
     const auto number = static_cast<std::uint32_t>(processors_.size());
     const auto started = cast_->start(
-        {"process", "lab", store_option(), "--profile=" + options_.profile,
+        {"demo-member", "--hub=lab", store_option(), "--profile=" + options_.profile,
          "--id=" + (id.empty() ? fmt::format("p{}", number) : id), "--checkpoint-every=200",
-         "--batch=50", fmt::format("--demo-run={}", run), "--demo-producers=1"},
+         "--batch=50", fmt::format("--run={}", run), "--producers=1"},
         number);
     EXPECT_TRUE(started.ok());
     processors_.push_back(*started);
@@ -189,7 +189,7 @@ bool Lab::has_progressed(std::int64_t events) {
     return true;
 }
 
-cli::Verdict Lab::finish() {
+demo::Verdict Lab::finish() {
     cast_->stop(*producer_);
     wait_until("the producer has ended", [&] { return cast_->is_gone(*producer_); });
     wait_until("all that was acknowledged is handled", [&] {
@@ -208,7 +208,7 @@ cli::Verdict Lab::finish() {
         EXPECT_EQ(progress_.judge_end(), "");
         EXPECT_GT(progress_.changes_seen(), options_.partitions) << "nobody looked";
     }
-    cli::Verdict verdict;
+    demo::Verdict verdict;
     checker_->judge(verdict);
     verdict.repeated_max = ~std::uint64_t{0};
     if (const auto error = checker_->error()) ADD_FAILURE() << to_string(*error);

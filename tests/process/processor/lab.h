@@ -71,7 +71,7 @@ public:
     // Stops the producer, waits until all is handled, stops the processors. What was repeated at a
     // kill is not limited here. With a SQLite file, fails the test if a stored checkpoint ever went
     // back or was ahead of what was handled, or if one is behind it in the end.
-    cli::Verdict finish();
+    demo::Verdict finish();
 
 private:
     void fail(const char* what);
@@ -87,8 +87,8 @@ private:
     ProgressChecker progress_;
     std::uint16_t port_ = 0;
     std::unique_ptr<fault::Process> hub_;
-    std::unique_ptr<cli::DemoChecker> checker_;
-    std::unique_ptr<cli::DemoCast> cast_;
+    std::unique_ptr<demo::Checker> checker_;
+    std::unique_ptr<demo::Cast> cast_;
     std::vector<std::size_t> processors_;  // of the cast
     std::vector<bool> is_running_;
     std::optional<std::size_t> producer_;

@@ -1,8 +1,7 @@
-#include "cli/commands/checkpoint_commands.h"
-
 #include <CLI/CLI.hpp>
 
 #include "cli/commands/checkpoint.h"
+#include "cli/commands/commands.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -32,16 +31,9 @@ extension up to 4), lease (EventProcessorHost), jedis (Java in Redis). A record 
 is named, and then nothing is imported. A position is never set back, a live owner's never taken,
 and a group whose old processors still run is left alone, but with --force.)";
 
-}  // namespace
-
-CheckpointCommands::CheckpointCommands() : options_(std::make_unique<CheckpointOptions>()) {}
-
-CheckpointCommands::~CheckpointCommands() = default;
-
 // What the subcommands have in common.
-CLI::App* CheckpointCommands::add(CLI::App& parent, ExitCode& exit, const char* name,
-                                  const char* what, ExitCode (*run)(const CheckpointOptions&)) {
-    auto& options = *options_;
+CLI::App* add(CLI::App& parent, CheckpointOptions& options, Chosen& chosen, const char* name,
+              const char* what, ExitCode (*run)(const CheckpointOptions&)) {
     auto* command = parent.add_subcommand(name, what);
     command->footer(checkpoint_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
@@ -61,25 +53,30 @@ CLI::App* CheckpointCommands::add(CLI::App& parent, ExitCode& exit, const char* 
     command->add_option("-o,--output", options.output, "How results are shown")
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();
-    command->callback([this, &exit, run] { exit = run(*options_); });
+    command->callback([&options, &chosen, run] { chosen.exit = run(options); });
     return command;
 }
 
-void CheckpointCommands::add_to(CLI::App& app, ExitCode& exit) {
-    auto& options = *options_;
+}  // namespace
+
+void add_checkpoint(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<CheckpointOptions>();
     auto* parent = app.add_subcommand("checkpoint", "Look at the progress of a group, and set it");
     parent->footer(checkpoint_examples);
     parent->require_subcommand(1);
-    add(*parent, exit, "ls", "Positions and owners", &checkpoint_ls);
-    auto* set = add(*parent, exit, "set", "Handle events from a position on", &checkpoint_set);
+    const auto add_one = [&](const char* name, const char* what,
+                             ExitCode (*run)(const CheckpointOptions&)) {
+        return add(*parent, options, chosen, name, what, run);
+    };
+    add_one("ls", "Positions and owners", &checkpoint_ls);
+    auto* set = add_one("set", "Handle events from a position on", &checkpoint_set);
     set->add_option("--to", options.to, "start, end, seq:N, offset:N, a time, -15m, or -10")
         ->required();
-    auto* rewind = add(*parent, exit, "rewind", "Go back by some events", &checkpoint_rewind);
+    auto* rewind = add_one("rewind", "Go back by some events", &checkpoint_rewind);
     rewind->add_option("--by", options.by, "How many events of each partition")->required();
-    add(*parent, exit, "export", "Write positions as JSON lines", &checkpoint_export);
-    auto* import =
-        add(*parent, exit, "import", "Set positions from a file, or as another program has them",
-            &checkpoint_import);
+    add_one("export", "Write positions as JSON lines", &checkpoint_export);
+    auto* import = add_one("import", "Set positions from a file, or as another program has them",
+                           &checkpoint_import);
     import->footer(import_examples);
     import->add_option("--file", options.file, "A file of export");
     import->add_option("--from", options.from,
@@ -92,12 +89,11 @@ void CheckpointCommands::add_to(CLI::App& app, ExitCode& exit) {
     import->add_option("--path", options.path,
                        "What their names begin with, if not with those of namespace, hub and "
                        "group: 'old$Default/'");
-    auto* copy = add(*parent, exit, "copy", "Set positions as another group or store has them",
-                     &checkpoint_copy);
+    auto* copy =
+        add_one("copy", "Set positions as another group or store has them", &checkpoint_copy);
     copy->add_option("--to", options.to_store, "Store to copy to; the same one without it");
     copy->add_option("--to-group", options.to_group, "Group to copy to; the same one without it");
-    add(*parent, exit, "adopt", "Let a new hub of that name go on with another's entries",
-        &checkpoint_adopt);
+    add_one("adopt", "Let a new hub of that name go on with another's entries", &checkpoint_adopt);
     for (auto* command : {set, rewind, import, copy}) {
         command->add_flag("--dry-run", options.is_dry_run, "Only say what would happen");
         command->add_flag("--force", options.is_forced,

@@ -1,4 +1,4 @@
-#include "bench/latencies.h"
+#include "cli/latencies.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,11 +1,9 @@
-#include "cli/commands/processor_commands.h"
-
-#include <memory>
-
 #include <CLI/CLI.hpp>
 
+#include "cli/commands/commands.h"
 #include "cli/commands/process.h"
 #include "cli/commands/processors.h"
+#include "cli/commands/shared_options.h"
 #include "cli/commands/status.h"
 #include "cli/text/duration.h"
 
@@ -47,7 +45,7 @@ Examples:
 They act through the checkpoint store: running instances look there every few seconds, and those
 that start later obey too.)";
 
-void add_remote(CLI::App& command, RemoteOptions& options) {
+void add_connection(CLI::App& command, RemoteOptions& options) {
     command.add_option("--connection", options.connection, "Connection string of the hub");
     command.add_option("--ca", options.ca_file, "Certificates to trust, as PEM")->type_name("FILE");
     command.add_option("--timeout", options.timeout, "Wait so long for the hub")
@@ -94,15 +92,17 @@ void add_failures(CLI::App& command, ProcessOptions& options) {
         ->capture_default_str();
 }
 
-std::string check_duration(const std::string& text) {
-    return parse_duration(text) ? std::string()
-                                : "'" + text + "' is not a time such as 500ms or 30s";
-}
+// Options of `process` as they are typed.
+struct Words {
+    std::string ack = "exit";
+    std::string output = "text";
+    std::string interval;
+    std::string drain = "30s";
+};
 
-CLI::Option* add_exec(CLI::App& command, ProcessOptions& options, std::string& ack,
-                      std::string& drain) {
+CLI::Option* add_exec(CLI::App& command, ProcessOptions& options, Words& words) {
     auto* exec = command.add_option("--exec", options.command, "Hand events to this shell command");
-    command.add_option("--ack", ack, "The command says 'done' by its exit code, or by lines")
+    command.add_option("--ack", words.ack, "The command says 'done' by its exit code, or by lines")
         ->check(CLI::IsMember({"exit", "line"}))
         ->needs(exec)
         ->capture_default_str();
@@ -113,27 +113,49 @@ CLI::Option* add_exec(CLI::App& command, ProcessOptions& options, std::string& a
         ->allow_extra_args(false)
         ->needs(exec);
     command
-        .add_option("--drain-max", drain,
+        .add_option("--drain-max", words.drain,
                     "Time for what is being handled when a partition moves or we stop")
         ->check(check_duration)
         ->capture_default_str();
     return exec;
 }
 
-void add_process(CLI::App& app, ExitCode& exit) {
-    auto given = std::make_shared<ProcessOptions>();
-    auto ack = std::make_shared<std::string>("exit");
-    auto output = std::make_shared<std::string>("text");
-    auto interval = std::make_shared<std::string>();
-    auto drain = std::make_shared<std::string>("30s");
-    ProcessOptions& options = *given;
+CLI::App* add_one(CLI::App& parent, ProcessorsOptions& options, Chosen& chosen, const char* name,
+                  const char* what, ExitCode (*run)(const ProcessorsOptions&)) {
+    auto& output = chosen.keep<std::string>();
+    output = "table";
+    auto* command = parent.add_subcommand(name, what);
+    command->footer(processor_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    add_connection(*command, options.remote);
+    command->add_option("--namespace", options.hub_namespace,
+                        "Host of the hub; that of the connection string without it");
+    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
+    command->add_option("--store", options.store, "Where instances meet and progress is kept")
+        ->envname("EVENKEEL_STORE")
+        ->capture_default_str();
+    command->add_option("-o,--output", output, "table or json")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->callback([&options, &output, run, &chosen] {
+        options.json = output == "json";
+        chosen.exit = run(options);
+    });
+    return command;
+}
+
+}  // namespace
+
+void add_process(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<ProcessOptions>();
+    auto& words = chosen.keep<Words>();
     auto* command =
         app.add_subcommand("process", "Run an instance of an event processor on an event hub");
     command->footer(process_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    add_remote(*command, options.remote);
+    add_connection(*command, options.remote);
     add_membership(*command, options);
-    auto* exec = add_exec(*command, options, *ack, *drain);
+    auto* exec = add_exec(*command, options, words);
     command->add_flag("--print", options.print, "Print the events; the default without --exec")
         ->excludes(exec);
     command->add_flag("-q,--quiet", options.quiet, "Neither print nor execute")->excludes(exec);
@@ -143,7 +165,7 @@ void add_process(CLI::App& app, ExitCode& exit) {
         ->type_name("TABLE")
         ->excludes(exec);
     command->add_option("-f,--format", options.format, "How an event is shown; see 'read'");
-    command->add_option("-o,--output", *output, "text or json")
+    command->add_option("-o,--output", words.output, "text or json")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     command->add_option("-n,--count", options.count, "Stop after so many events");
@@ -159,98 +181,64 @@ void add_process(CLI::App& app, ExitCode& exit) {
                      "Store progress after so many events")
         ->check(CLI::Range(1, 1'000'000'000))
         ->capture_default_str();
-    command->add_option("--checkpoint-interval", *interval, "Store progress after this time: 1s")
+    command
+        ->add_option("--checkpoint-interval", words.interval, "Store progress after this time: 1s")
         ->check(check_duration);
     add_failures(*command, options);
-    // For `evenkeel demo`; not for people, so not shown.
-    command->add_option("--demo-run", options.demo_run)->group("");
-    command->add_option("--demo-producers", options.demo_producers)->group("");
-    command->add_option("--start-of", options.start_of)->take_all()->group("");
-    command->callback([given, ack, output, interval, drain, &exit] {
-        given->ack_lines = *ack == "line";
-        given->drain_max = parse_duration(*drain).value_or(given->drain_max);
-        given->json = *output == "json";
-        if (!interval->empty()) given->checkpoint_interval = parse_duration(*interval);
-        exit = process(*given);
+    command->callback([&options, &words, &chosen] {
+        options.ack_lines = words.ack == "line";
+        options.drain_max = parse_duration(words.drain).value_or(options.drain_max);
+        options.json = words.output == "json";
+        if (!words.interval.empty()) options.checkpoint_interval = parse_duration(words.interval);
+        chosen.exit = process(options);
     });
 }
 
-void add_status(CLI::App& app, ExitCode& exit) {
-    auto given = std::make_shared<StatusOptions>();
-    auto output = std::make_shared<std::string>("table");
-    StatusOptions& options = *given;
+void add_status(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<StatusOptions>();
+    auto& output = chosen.keep<std::string>();
+    output = "table";
     auto* command = app.add_subcommand(
         "status", "Who owns which partition of an event hub, and how far each is behind");
     command->footer(status_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    add_remote(*command, options.remote);
+    add_connection(*command, options.remote);
     command->add_option("--group", options.group, "Consumer group")->capture_default_str();
     command->add_option("--store", options.store, "Where instances meet and progress is kept")
         ->envname("EVENKEEL_STORE")
         ->capture_default_str();
-    command->add_option("-o,--output", *output, "table or json")
+    command->add_option("-o,--output", output, "table or json")
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();
-    command->callback([given, output, &exit] {
-        given->json = *output == "json";
-        exit = status(*given);
+    command->callback([&options, &output, &chosen] {
+        options.json = output == "json";
+        chosen.exit = status(options);
     });
 }
 
-CLI::App* add_one(CLI::App& parent, const std::shared_ptr<ProcessorsOptions>& given, ExitCode& exit,
-                  const char* name, const char* what, ExitCode (*run)(const ProcessorsOptions&)) {
-    auto output = std::make_shared<std::string>("table");
-    ProcessorsOptions& options = *given;
-    auto* command = parent.add_subcommand(name, what);
-    command->footer(processor_examples);
-    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    add_remote(*command, options.remote);
-    command->add_option("--namespace", options.hub_namespace,
-                        "Host of the hub; that of the connection string without it");
-    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command->add_option("--store", options.store, "Where instances meet and progress is kept")
-        ->envname("EVENKEEL_STORE")
-        ->capture_default_str();
-    command->add_option("-o,--output", *output, "table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
-    command->callback([given, output, run, &exit] {
-        given->json = *output == "json";
-        exit = run(*given);
-    });
-    return command;
-}
-
-void add_processor(CLI::App& app, ExitCode& exit) {
-    auto given = std::make_shared<ProcessorsOptions>();
+void add_processor(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<ProcessorsOptions>();
     auto* parent = app.add_subcommand("processor", "Running processors: who, why, drain, pause");
     parent->footer(processor_examples);
     parent->require_subcommand(1);
     const auto add_partitions = [&](CLI::App* command) {
-        command->add_option("-p,--partition", given->partitions, "Partition; all without it")
+        command->add_option("-p,--partition", options.partitions, "Partition; all without it")
             ->take_all();
     };
-    add_one(*parent, given, exit, "ls", "The instances of a group", &processor_ls);
-    auto* history = add_one(*parent, given, exit, "history",
+    add_one(*parent, options, chosen, "ls", "The instances of a group", &processor_ls);
+    auto* history = add_one(*parent, options, chosen, "history",
                             "The last moves of each partition, and why", &processor_history);
     add_partitions(history);
-    history->add_option("--last", given->last, "Only what happened within this time: 10m");
-    auto* drain = add_one(*parent, given, exit, "drain",
+    history->add_option("--last", options.last, "Only what happened within this time: 10m");
+    auto* drain = add_one(*parent, options, chosen, "drain",
                           "Have an instance hand everything over and stop", &processor_drain);
-    drain->add_option("ID", given->id, "Name of the instance, as 'ls' shows it")->required();
-    drain->add_option("--wait", given->wait, "Wait so long for it")->capture_default_str();
-    add_partitions(add_one(*parent, given, exit, "pause",
+    drain->add_option("ID", options.id, "Name of the instance, as 'ls' shows it")->required();
+    drain->add_option("--wait", options.wait, "Wait so long for it")->capture_default_str();
+    add_partitions(add_one(*parent, options, chosen, "pause",
                            "Hand no more events to handlers; partitions stay with their owners",
                            &processor_pause));
-    add_partitions(add_one(*parent, given, exit, "resume", "Take a pause back", &processor_resume));
-}
-
-}  // namespace
-
-void add_processor_commands(CLI::App& app, ExitCode& exit) {
-    add_process(app, exit);
-    add_status(app, exit);
-    add_processor(app, exit);
+    add_partitions(
+        add_one(*parent, options, chosen, "resume", "Take a pause back", &processor_resume));
 }
 
 }  // namespace evenkeel::cli

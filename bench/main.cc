@@ -1,0 +1,12 @@
+// The program evenkeel-bench. `evenkeel bench` starts it, so it is called that here.
+#include "bench/options.h"
+
+int main(int count, char** arguments) {
+    using namespace evenkeel;
+    const cli::Program program{.name = "evenkeel bench",
+                               .description = "Measure this build on this machine",
+                               .examples = bench::examples,
+                               .commands = {bench::add_log, bench::add_amqp, bench::add_restart,
+                                            bench::add_processor, bench::add_children}};
+    return static_cast<int>(cli::run(program, count, arguments));
+}

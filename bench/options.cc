@@ -1,0 +1,144 @@
+#include "bench/options.h"
+
+#include <cstdint>
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "bench/bench.h"
+#include "bench/hub.h"
+#include "bench/member.h"
+
+namespace evenkeel::bench {
+
+const char* const examples = R"(
+Examples:
+  evenkeel bench log --data /mnt/disk          the device that counts
+  evenkeel bench log --only cached --seconds 5
+  evenkeel bench amqp --only deliver           how fast events reach a receiver
+  evenkeel bench processor --only noop         how fast a processor reads a backlog
+  evenkeel bench processor --full              25 kills a profile and 200 hand-overs: 10 minutes
+  evenkeel bench restart --gib 10 -o json)";
+
+namespace {
+
+// What all benchmarks have. `options` has `data` and `json`.
+template <typename Options>
+CLI::App* add_benchmark(CLI::App& app, cli::Chosen& chosen, Options& options, const char* name,
+                        const char* what, cli::ExitCode (*measure)(const Options&)) {
+    auto& output = chosen.keep<std::string>();
+    output = "table";
+    auto* command = app.add_subcommand(name, what);
+    command->footer(examples);
+    command->add_option("-o,--output", output, "How results are shown")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->add_option("--data", options.data, "Make the temporary folder in this one")
+        ->type_name("DIR");
+    command->callback([&options, &output, &chosen, measure] {
+        options.json = output == "json";
+        chosen.exit = measure(options);
+    });
+    return command;
+}
+
+void add_rounds(CLI::App& command, double& seconds, int& rounds, const char* what) {
+    command.add_option("--seconds", seconds, what)
+        ->check(CLI::Range(0.1, 600.0))
+        ->capture_default_str();
+    command.add_option("--rounds", rounds, "Rounds, of which the median counts")
+        ->check(CLI::Range(1, 100))
+        ->capture_default_str();
+}
+
+void add_only(CLI::App& command, std::string& only) {
+    command.add_option("--only", only, "Only lines whose name contains this");
+}
+
+void add_child(CLI::App& app, cli::Chosen& chosen, const char* name,
+               cli::ExitCode (*start)(const ChildOptions&)) {
+    auto& options = chosen.keep<ChildOptions>();
+    auto* command = app.add_subcommand(name)->group("");
+    command->add_option("--data", options.data);
+    command->add_option("--bytes", options.bytes);
+    command->add_option("--partitions", options.partitions);
+    command->callback([&options, &chosen, start] { chosen.exit = start(options); });
+}
+
+}  // namespace
+
+void add_log(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<LogOptions>();
+    auto* command = add_benchmark(
+        app, chosen, options, "log",
+        "The commit log against plain writes and reads of the same device", measure_log);
+    add_rounds(*command, options.seconds, options.rounds, "Length of one round");
+    add_only(*command, options.only);
+}
+
+void add_amqp(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<AmqpOptions>();
+    auto* command = add_benchmark(app, chosen, options, "amqp",
+                                  "The hub by AMQP against a bare socket and against its own log",
+                                  measure_amqp);
+    add_rounds(*command, options.seconds, options.rounds, "Length of one round");
+    command->add_option("--connections", options.connections, "Idle connections")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    command->add_option("--slow-links", options.slow_links, "Consumers that never read")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    add_only(*command, options.only);
+}
+
+void add_restart(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<RestartOptions>();
+    auto* command = add_benchmark(
+        app, chosen, options, "restart",
+        "Time to be ready again after SIGKILL, and what an idle hub takes", measure_restart);
+    command->add_option("--gib", options.gib, "Size of the data before the kill")
+        ->check(CLI::Range(0.01, 10'000.0))
+        ->capture_default_str();
+    command->add_option("--partitions", options.partitions, "Partitions")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+}
+
+void add_processor(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<ProcessorBenchOptions>();
+    auto* command = add_benchmark(
+        app, chosen, options, "processor",
+        "Processors: speed, latency, failover, hand-over, balance after start", measure_processor);
+    add_rounds(*command, options.seconds, options.rounds, "Length of one round of the latency");
+    command->add_option("--events", options.events, "Backlog that a round reads")
+        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+    command->add_flag("--full", options.full,
+                      "25 kills a profile and 200 hand-overs instead of 3 and 24");
+    add_only(*command, options.only);
+}
+
+void add_children(CLI::App& app, cli::Chosen& chosen) {
+    auto& member = chosen.keep<MemberOptions>();
+    auto* member_command = app.add_subcommand("member-child")->group("");
+    member_command->add_option("--mode", member.mode)->required();
+    member_command->add_option("--store", member.store)->required();
+    member_command->add_option("--events", member.events);
+    member_command->add_option("--partitions", member.partitions);
+    member_command->add_flag("--fast", member.fast);
+    member_command->callback([&] { chosen.exit = run_member_child(member); });
+
+    auto& hub = chosen.keep<HubProcessOptions>();
+    auto* hub_command = app.add_subcommand("hub-child")->group("");
+    hub_command->add_option("--data", hub.data)->required();
+    hub_command->add_option("--hub", hub.event_hub);
+    hub_command->add_option("--partitions", hub.partitions);
+    hub_command->add_option("--groups", hub.groups);
+    hub_command->callback([&] { chosen.exit = run_hub_child(hub); });
+
+    add_child(app, chosen, "fill-child", run_fill_child);
+    add_child(app, chosen, "idle-child", run_idle_child);
+    add_child(app, chosen, "bare-child", run_bare_child);
+}
+
+}  // namespace evenkeel::bench

@@ -1,0 +1,103 @@
+#include "demo/options.h"
+
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands/shared_options.h"
+#include "cli/text/duration.h"
+#include "demo/demo.h"
+#include "demo/member.h"
+#include "demo/producer.h"
+
+namespace evenkeel::demo {
+namespace {
+
+constexpr const char* examples = R"(
+Examples:
+  evenkeel demo --for 30s
+  evenkeel demo --for 10s --rate 0 --producers 8      as fast as it goes
+  evenkeel demo --for 1m --data ./data --json v.json  keep the data, write the verdict as JSON
+
+The exit code is 0 only if every acknowledged event was handled, in order, unchanged, by one owner
+at a time, and none was handled twice but for what the checkpoint policy allows after the kill.)";
+
+}  // namespace
+
+void add_demo(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<Options>();
+    auto& duration = chosen.keep<std::string>();
+    auto* command = app.add_subcommand("demo",
+                                       "A stream through a hub to event processors: shares, a "
+                                       "take-over, hand-overs, and a verdict");
+    command->footer(examples);
+    command->add_option("--for", duration, "Stop after this time; without it, with Ctrl-C")
+        ->check(cli::check_duration, "TIME");
+    command
+        ->add_option("--data", options.data,
+                     "Keep the hub's data in this folder; without it, in a temporary one")
+        ->type_name("DIR");
+    command->add_option("--hub", options.event_hub, "Name of the event hub")->capture_default_str();
+    command->add_option("--partitions", options.partitions, "Partitions of the event hub")
+        ->check(CLI::Range(1, 1024))
+        ->capture_default_str();
+    command
+        ->add_option("--producers", options.producers,
+                     "Producers, each with a connection of its own")
+        ->check(CLI::Range(1, 256))
+        ->capture_default_str();
+    command->add_option("--event-bytes", options.event_bytes, "Size of an event")
+        ->check(CLI::Range(32, 1'000'000))
+        ->capture_default_str();
+    command->add_option("--batch", options.batch_events, "Events a producer sends at a time")
+        ->check(CLI::Range(1, 10'000))
+        ->capture_default_str();
+    command
+        ->add_option("--rate", options.rate,
+                     "Events a second of all producers together; 0: as fast as it goes")
+        ->check(CLI::Range(0, 1'000'000'000))
+        ->capture_default_str();
+    command
+        ->add_option("--store", options.store,
+                     "Checkpoint store of the processors; without it, a temporary file")
+        ->type_name("STORE");
+    command->add_option("--json", options.json_file, "Write the verdict to this file; -: to stdout")
+        ->type_name("FILE");
+    command->callback([&options, &duration, &chosen] {
+        if (!duration.empty()) options.duration = cli::parse_duration(duration);
+        chosen.exit = run(options);
+    });
+}
+
+// Started by `demo` only, so the help does not show it.
+void add_producer(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<StreamProducerOptions>();
+    auto* command = app.add_subcommand("demo-producer")->group("");
+    command->add_option("--hub", options.event_hub)->required();
+    command->add_option("--run", options.run);
+    command->add_option("--partitions", options.partitions);
+    command->add_option("--producers", options.producers);
+    command->add_option("--event-bytes", options.event_bytes);
+    command->add_option("--batch", options.batch_events);
+    command->add_option("--rate", options.rate);
+    command->callback([&] { chosen.exit = run_producer(options); });
+}
+
+// The same.
+void add_member(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<MemberOptions>();
+    auto* command = app.add_subcommand("demo-member")->group("");
+    command->add_option("--hub", options.event_hub)->required();
+    command->add_option("--group", options.group);
+    command->add_option("--store", options.store)->envname("EVENKEEL_STORE");
+    command->add_option("--id", options.id);
+    command->add_option("--profile", options.profile)->check(CLI::IsMember({"standard", "fast"}));
+    command->add_option("--checkpoint-every", options.checkpoint_events);
+    command->add_option("--batch", options.batch_events_max);
+    command->add_option("--run", options.run);
+    command->add_option("--producers", options.producers);
+    command->add_option("--start-of", options.start_of)->take_all();
+    command->callback([&] { chosen.exit = run_member(options); });
+}
+
+}  // namespace evenkeel::demo

@@ -1,0 +1,232 @@
+#include <string>
+
+#include <CLI/CLI.hpp>
+
+#include "cli/commands/check.h"
+#include "cli/commands/commands.h"
+#include "cli/commands/conn.h"
+#include "cli/commands/group_command.h"
+#include "cli/commands/hub_command.h"
+#include "cli/commands/key_command.h"
+#include "cli/commands/shared_options.h"
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr const char* hub_examples = R"(
+Examples:
+  evenkeel hub ls
+  evenkeel hub create orders --partitions 8 --retention 7d
+  evenkeel hub show orders -o json | jq .events
+  evenkeel hub alter orders --partitions 16 --retention forever
+  evenkeel hub purge orders --before 1000 --dry-run
+  evenkeel hub rm orders --yes)";
+
+constexpr const char* group_examples = R"(
+Examples:
+  evenkeel group ls orders
+  evenkeel group create orders billing
+  evenkeel group rm orders billing --yes)";
+
+constexpr const char* key_examples = R"(
+Examples:
+  evenkeel key ls
+  evenkeel key create app --rights send,listen
+  evenkeel key create sensor --rights send --event-hub orders
+  evenkeel key rotate app --key secondary
+  evenkeel key rm app --yes
+
+A key is a name with two secrets; one is replaced while clients move to the other. Managing keys
+needs a key with Manage.)";
+
+constexpr const char* conn_examples = R"x(
+Examples:
+  evenkeel conn orders                    for the hub of 'evenkeel dev', or of EVENKEEL_HUB
+  evenkeel conn orders --key app --test   with the key 'app', and try it
+  eval "$(evenkeel conn --env)"           for the programs of this shell
+
+It prints a secret.)x";
+
+constexpr const char* check_examples = R"(
+Examples:
+  evenkeel check                          the hub of 'evenkeel dev', or of EVENKEEL_HUB
+  evenkeel check orders --rights send     and that this key may send to 'orders'
+  evenkeel check -o json
+
+The exit code is 0 if all is well, 8 with warnings, 9 if something failed.)";
+
+// The options of a noun such as `hub`, and how its commands show their result.
+template <typename Options>
+struct Noun {
+    CLI::App* app = nullptr;
+    Chosen* chosen = nullptr;
+    Options options;
+    std::string output = "table";
+
+    // A command below the noun that runs `act` with the noun's options.
+    CLI::App* leaf(const char* name, const char* what, ExitCode (*act)(const Options&)) {
+        auto* command = app->add_subcommand(name, what);
+        command->footer(app->get_footer());
+        command->callback([this, act] {
+            options.output = output_of(output);
+            chosen->exit = act(options);
+        });
+        add_admin(*command, options.remote);
+        return command;
+    }
+};
+
+template <typename Options>
+Noun<Options>& add_noun(CLI::App& app, Chosen& chosen, const char* name, const char* what,
+                        const char* examples) {
+    auto& noun = chosen.keep<Noun<Options>>();
+    noun.app = app.add_subcommand(name, what);
+    noun.app->require_subcommand(1);
+    noun.app->footer(examples);
+    noun.chosen = &chosen;
+    return noun;
+}
+
+void add_settings(CLI::App& command, HubCommand& hub) {
+    command.add_option("--partitions", hub.partitions, "Partitions; more can be added, never less")
+        ->check(CLI::Range(1, 2048));
+    command.add_option("--retention", hub.retention, "Keep events so long: 12h, 7d, forever")
+        ->type_name("TIME");
+    command
+        .add_option("--partition-bytes-max", hub.partition_bytes_max,
+                    "Oldest events go above this size of a partition: 10GiB, unlimited")
+        ->type_name("SIZE");
+}
+
+}  // namespace
+
+void add_hub(CLI::App& app, Chosen& chosen) {
+    auto& hubs = add_noun<HubCommand>(
+        app, chosen, "hub", "Event hubs: list, create, show, alter, purge, remove", hub_examples);
+    auto& hub = hubs.options;
+    auto& output = hubs.output;
+    const auto named = [&](CLI::App* command) {
+        command->add_option("HUB", hub.name, "Name of the event hub")->required();
+        return command;
+    };
+    add_output(*hubs.leaf("ls", "What there is", hub_ls), output, {"table", "json", "name"});
+    auto* create = named(hubs.leaf("create", "Make an event hub", hub_create));
+    add_settings(*create, hub);
+    create->add_option("--group", hub.groups, "A consumer group to make with it")
+        ->take_all()
+        ->allow_extra_args(false);
+    create->add_flag("--if-not-exists", hub.if_not_exists, "Leave it if it is there");
+    add_output(*create, output, {"table", "json"});
+    add_output(*named(hubs.leaf("show", "One event hub, partition by partition", hub_show)), output,
+               {"table", "json"});
+    auto* alter = named(hubs.leaf("alter", "Change its settings", hub_alter));
+    add_settings(*alter, hub);
+    add_output(*alter, output, {"table", "json"});
+    auto* purge = named(hubs.leaf("purge", "Remove its events; it stays", hub_purge));
+    purge->add_option("-p,--partition", hub.partition, "Only of this partition");
+    purge->add_option("--before", hub.before, "Only events before this sequence number")
+        ->check(CLI::NonNegativeNumber);
+    add_danger(*purge, hub.danger);
+    auto* rm = named(hubs.leaf("rm", "Remove it with all its events", hub_rm));
+    add_danger(*rm, hub.danger);
+}
+
+void add_group(CLI::App& app, Chosen& chosen) {
+    auto& groups = add_noun<GroupCommand>(app, chosen, "group",
+                                          "Consumer groups: list, create, remove", group_examples);
+    auto& group = groups.options;
+    auto& output = groups.output;
+    const auto of_hub = [&](CLI::App* command) {
+        command->add_option("HUB", group.event_hub, "Name of the event hub")->required();
+        return command;
+    };
+    const auto named = [&](CLI::App* command) {
+        of_hub(command)->add_option("GROUP", group.name, "Name of the group")->required();
+        return command;
+    };
+    add_output(*of_hub(groups.leaf("ls", "The groups of an event hub", group_ls)), output,
+               {"table", "json", "name"});
+    auto* create = named(groups.leaf("create", "Make a group", group_create));
+    create->add_flag("--if-not-exists", group.if_not_exists, "Leave it if it is there");
+    add_output(*create, output, {"table", "json"});
+    add_danger(*named(groups.leaf("rm", "Remove a group; events stay", group_rm)), group.danger);
+}
+
+void add_key(CLI::App& app, Chosen& chosen) {
+    auto& keys = add_noun<KeyCommand>(
+        app, chosen, "key", "Keys and what they allow: list, show, create, rotate, remove",
+        key_examples);
+    auto& key = keys.options;
+    auto& output = keys.output;
+    const auto of_hub = [&](CLI::App* command) {
+        command
+            ->add_option("--event-hub", key.event_hub,
+                         "A key of this event hub only; without it, of the whole namespace")
+            ->type_name("HUB");
+        return command;
+    };
+    const auto named = [&](CLI::App* command) {
+        of_hub(command)->add_option("KEY", key.name, "Name of the key")->required();
+        return command;
+    };
+    add_output(*of_hub(keys.leaf("ls", "Names and rights, without secrets", key_ls)), output,
+               {"table", "json", "name"});
+    add_output(*named(keys.leaf("show", "One key with its secrets", key_show)), output,
+               {"table", "json"});
+    auto* create = named(keys.leaf("create", "Make a key, and show it", key_create));
+    create->add_option("--rights", key.rights, "send, listen, manage; with commas between")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->required();
+    add_output(*create, output, {"table", "json"});
+    auto* rotate = named(keys.leaf("rotate", "Replace one of its two secrets", key_rotate));
+    rotate->add_option("--key", key.which, "Which of the two is replaced")
+        ->check(CLI::IsMember({"primary", "secondary"}))
+        ->required();
+    add_output(*rotate, output, {"table", "json"});
+    add_danger(*named(keys.leaf("rm", "Remove a key", key_rm)), key.danger);
+}
+
+void add_conn(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<ConnCommand>();
+    auto& output = chosen.keep<std::string>();
+    output = "table";
+    auto* command =
+        app.add_subcommand("conn", "Print a connection string for other programs, and try it");
+    command->footer(conn_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub");
+    command->add_option("--key", options.key, "With this key; needs Manage")->type_name("KEY");
+    command->add_option("--for", options.way, "AMQP, or AMQP over WebSocket")
+        ->check(CLI::IsMember({"amqp", "ws"}))
+        ->capture_default_str();
+    command->add_flag("--env", options.as_environment, "As lines for a shell");
+    command->add_flag("--test", options.test, "Try it, and say so on stderr");
+    add_output(*command, output, {"table", "json"});
+    add_admin(*command, options.remote);
+    command->callback([&options, &output, &chosen] {
+        options.output = output_of(output);
+        chosen.exit = conn(options);
+    });
+}
+
+void add_check(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<CheckCommand>();
+    auto& output = chosen.keep<std::string>();
+    output = "table";
+    auto* command =
+        app.add_subcommand("check", "Can the hub be reached and used? Each check with a remedy");
+    command->footer(check_examples);
+    command->add_option("HUB", options.event_hub, "Name of an event hub");
+    command->add_option("--rights", options.rights, "These are needed: send, listen, manage")
+        ->delimiter(',')
+        ->allow_extra_args(false)
+        ->check(CLI::IsMember({"send", "listen", "manage"}));
+    add_output(*command, output, {"table", "json"});
+    add_admin(*command, options.remote);
+    command->callback([&options, &output, &chosen] {
+        options.output = output_of(output);
+        chosen.exit = check(options);
+    });
+}
+
+}  // namespace evenkeel::cli

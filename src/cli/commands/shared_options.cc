@@ -1,0 +1,57 @@
+#include "cli/commands/shared_options.h"
+
+#include <CLI/CLI.hpp>
+
+#include "cli/text/duration.h"
+
+namespace evenkeel::cli {
+
+void add_remote(CLI::App& command, RemoteOptions& options) {
+    constexpr const char* group = "Hub";
+    command
+        .add_option("--hub,--connection", options.connection,
+                    "Connection string of the hub [EVENKEEL_HUB; that of 'evenkeel dev']")
+        ->type_name("STRING")
+        ->group(group);
+    command
+        .add_option("--ca", options.ca_file,
+                    "Trust the certificates in this PEM file [EVENKEEL_CA; those of the system]")
+        ->type_name("FILE")
+        ->group(group);
+    command.add_option("--timeout", options.timeout, "Wait so long for the hub")
+        ->type_name("TIME")
+        ->capture_default_str()
+        ->group(group);
+}
+
+void add_admin(CLI::App& command, RemoteOptions& options) {
+    add_remote(command, options);
+    command
+        .add_option("--url", options.url,
+                    "Address of its admin interface [EVENKEEL_URL; port 8080, or 443 with TLS]")
+        ->type_name("URL")
+        ->group("Hub");
+}
+
+void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words) {
+    command.add_option("-o,--output", output, "How results are shown")
+        ->check(CLI::IsMember(words))
+        ->capture_default_str();
+}
+
+Output output_of(const std::string& word) {
+    if (word == "json") return Output::json;
+    return word == "name" ? Output::name : Output::table;
+}
+
+void add_danger(CLI::App& command, Danger& danger) {
+    command.add_flag("-y,--yes", danger.yes, "Do not ask");
+    command.add_flag("--dry-run", danger.dry_run, "Only say what would happen");
+}
+
+std::string check_duration(const std::string& text) {
+    if (parse_duration(text)) return {};
+    return "'" + text + "' is not a time such as 500ms, 30s, 2m or 1h";
+}
+
+}  // namespace evenkeel::cli

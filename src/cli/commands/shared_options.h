@@ -1,0 +1,29 @@
+// Options that several commands have, with one spelling and one help text.
+#pragma once
+
+#include <string>
+#include <vector>
+
+#include "cli/confirm.h"
+#include "cli/program.h"
+#include "cli/remote/remote.h"
+#include "cli/text/listing.h"
+
+namespace evenkeel::cli {
+
+// --hub, --ca and --timeout: how to reach the hub.
+void add_remote(CLI::App& command, RemoteOptions& options);
+// The same and --url, for commands that use the admin interface.
+void add_admin(CLI::App& command, RemoteOptions& options);
+
+// -o, one of `words`.
+void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words);
+Output output_of(const std::string& word);
+
+// --yes and --dry-run.
+void add_danger(CLI::App& command, Danger& danger);
+
+// For check(): empty if `text` is a time such as 30s, else what is wrong with it.
+std::string check_duration(const std::string& text);
+
+}  // namespace evenkeel::cli
