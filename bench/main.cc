@@ -4,7 +4,7 @@
 int main(int count, char** arguments) {
     using namespace evenkeel;
     const cli::Program program{.name = "evenkeel bench",
-                               .description = "Measure this build on this machine",
+                               .description = "Benchmark this build on this machine",
                                .examples = bench::examples,
                                .commands = {bench::add_log, bench::add_amqp, bench::add_restart,
                                             bench::add_processor, bench::add_children}};

@@ -13,11 +13,11 @@ namespace evenkeel::bench {
 
 const char* const examples = R"(
 Examples:
-  evenkeel bench log --data /mnt/disk          the device that counts
+  evenkeel bench log --data /mnt/disk          measure this device
   evenkeel bench log --only cached --seconds 5
   evenkeel bench amqp --only deliver           how fast events reach a receiver
   evenkeel bench processor --only noop         how fast a processor reads a backlog
-  evenkeel bench processor --full              25 kills a profile and 200 hand-overs: 10 minutes
+  evenkeel bench processor --full              25 kills per profile, 200 hand-overs: 10 minutes
   evenkeel bench restart --gib 10 -o json)";
 
 namespace {
@@ -30,10 +30,10 @@ CLI::App* add_benchmark(CLI::App& app, cli::Chosen& chosen, Options& options, co
     output = "table";
     auto* command = app.add_subcommand(name, what);
     command->footer(examples);
-    command->add_option("-o,--output", output, "How results are shown")
+    command->add_option("-o,--output", output, "Output format")
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();
-    command->add_option("--data", options.data, "Make the temporary folder in this one")
+    command->add_option("--data", options.data, "Create the temporary folder in this folder")
         ->type_name("DIR");
     command->callback([&options, &output, &chosen, measure] {
         options.json = output == "json";
@@ -46,13 +46,13 @@ void add_rounds(CLI::App& command, double& seconds, int& rounds, const char* wha
     command.add_option("--seconds", seconds, what)
         ->check(CLI::Range(0.1, 600.0))
         ->capture_default_str();
-    command.add_option("--rounds", rounds, "Rounds, of which the median counts")
+    command.add_option("--rounds", rounds, "Number of rounds; the median is reported")
         ->check(CLI::Range(1, 100))
         ->capture_default_str();
 }
 
 void add_only(CLI::App& command, std::string& only) {
-    command.add_option("--only", only, "Only lines whose name contains this");
+    command.add_option("--only", only, "Only benchmarks whose name contains this");
 }
 
 void add_child(CLI::App& app, cli::Chosen& chosen, const char* name,
@@ -71,17 +71,19 @@ void add_log(CLI::App& app, cli::Chosen& chosen) {
     auto& options = chosen.keep<LogOptions>();
     auto* command = add_benchmark(
         app, chosen, options, "log",
-        "The commit log against plain writes and reads of the same device", measure_log);
-    add_rounds(*command, options.seconds, options.rounds, "Length of one round");
+        "Commit log throughput, compared with plain writes and reads of the same device",
+        measure_log);
+    add_rounds(*command, options.seconds, options.rounds, "Duration of one round");
     add_only(*command, options.only);
 }
 
 void add_amqp(CLI::App& app, cli::Chosen& chosen) {
     auto& options = chosen.keep<AmqpOptions>();
-    auto* command = add_benchmark(app, chosen, options, "amqp",
-                                  "The hub by AMQP against a bare socket and against its own log",
-                                  measure_amqp);
-    add_rounds(*command, options.seconds, options.rounds, "Length of one round");
+    auto* command = add_benchmark(
+        app, chosen, options, "amqp",
+        "AMQP throughput of the hub, compared with a bare socket and with its commit log",
+        measure_amqp);
+    add_rounds(*command, options.seconds, options.rounds, "Duration of one round");
     command->add_option("--connections", options.connections, "Idle connections")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
@@ -93,9 +95,9 @@ void add_amqp(CLI::App& app, cli::Chosen& chosen) {
 
 void add_restart(CLI::App& app, cli::Chosen& chosen) {
     auto& options = chosen.keep<RestartOptions>();
-    auto* command = add_benchmark(
-        app, chosen, options, "restart",
-        "Time to be ready again after SIGKILL, and what an idle hub takes", measure_restart);
+    auto* command =
+        add_benchmark(app, chosen, options, "restart",
+                      "Recovery time after SIGKILL, and memory of an idle hub", measure_restart);
     command->add_option("--gib", options.gib, "Size of the data before the kill")
         ->check(CLI::Range(0.01, 10'000.0))
         ->capture_default_str();
@@ -108,13 +110,13 @@ void add_processor(CLI::App& app, cli::Chosen& chosen) {
     auto& options = chosen.keep<ProcessorBenchOptions>();
     auto* command = add_benchmark(
         app, chosen, options, "processor",
-        "Processors: speed, latency, failover, hand-over, balance after start", measure_processor);
-    add_rounds(*command, options.seconds, options.rounds, "Length of one round of the latency");
-    command->add_option("--events", options.events, "Backlog that a round reads")
+        "Event processor throughput, latency, failover, hand-over and start", measure_processor);
+    add_rounds(*command, options.seconds, options.rounds, "Duration of one latency round");
+    command->add_option("--events", options.events, "Backlog that one round reads")
         ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{1'000'000'000}))
         ->capture_default_str();
     command->add_flag("--full", options.full,
-                      "25 kills a profile and 200 hand-overs instead of 3 and 24");
+                      "25 kills per profile and 200 hand-overs, not 3 and 24");
     add_only(*command, options.only);
 }
 

@@ -21,7 +21,7 @@ Cast::~Cast() {
 Result<std::size_t> Cast::start(const std::vector<std::string>& arguments, std::uint32_t process) {
     EK_TRY_ASSIGN(auto child, cli::Child::start(arguments, program_));
     if (!child.say(connection_)) {
-        return Error{ErrorCode::unavailable, "a process of our own ended at once"};
+        return Error{ErrorCode::unavailable, "a child process ended immediately"};
     }
     Member& member = members_.emplace_back(std::move(child), process);
     member.listener.post([this, &member] { listen(member); });

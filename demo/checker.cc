@@ -35,7 +35,7 @@ void Checker::take(const Report& report, std::uint32_t process) {
     }
     if (report.partition >= partitions_.size() ||
         report.producer >= partitions_[report.partition].read.size()) {
-        return fail({ErrorCode::corrupt, "a report on a partition or producer that is not there"});
+        return fail({ErrorCode::corrupt, "a report on an unknown partition or producer"});
     }
     Partition& partition = partitions_[report.partition];
     PartitionTraffic& traffic = traffic_.partitions[report.partition];

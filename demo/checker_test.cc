@@ -29,7 +29,7 @@ Verdict verdict_on(const std::vector<Report>& reports) {
     return verdict;
 }
 
-TEST(Checker, is_content_when_all_that_was_acknowledged_was_read_in_order) {
+TEST(Checker, accepts_a_complete_ordered_stream) {
     const auto verdict = verdict_on({acknowledged(0, 0, 10), acknowledged(1, 0, 5),
                                      read(10, 0, 0, 4), read(14, 1, 0, 5), read(19, 0, 4, 6)});
 
@@ -38,18 +38,18 @@ TEST(Checker, is_content_when_all_that_was_acknowledged_was_read_in_order) {
     EXPECT_EQ(verdict.handled, 15u);
 }
 
-TEST(Checker, takes_what_was_read_but_not_acknowledged_for_good) {
+TEST(Checker, accepts_events_read_but_not_acknowledged) {
     EXPECT_TRUE(verdict_on({read(10, 0, 0, 4)}).good());
 }
 
-TEST(Checker, counts_acknowledged_events_that_were_not_read_as_lost) {
+TEST(Checker, counts_unread_acknowledged_events_as_lost) {
     const auto verdict = verdict_on({acknowledged(0, 0, 10), read(10, 0, 0, 3), read(13, 0, 5, 5)});
 
     EXPECT_EQ(verdict.lost, 2u);
     EXPECT_EQ(verdict.out_of_order, 0u) << "a producer may leave out what was refused";
 }
 
-TEST(Checker, sees_a_gap_and_a_step_back_as_out_of_order) {
+TEST(Checker, counts_gaps_and_steps_back_as_out_of_order) {
     EXPECT_EQ(verdict_on({read(11, 0, 0, 3)}).out_of_order, 1u);
     EXPECT_EQ(verdict_on({read(10, 0, 5, 3), read(13, 0, 0, 3)}).out_of_order, 1u);
 }
@@ -61,14 +61,14 @@ TEST(Checker, counts_each_repeated_event) {
     EXPECT_EQ(verdict.handled, 6u);
 }
 
-TEST(Checker, reports_events_that_nobody_sent) {
+TEST(Checker, reports_events_of_unknown_origin) {
     const auto verdict = verdict_on({{.kind = Kind::foreign, .sequence = 10}, read(11, 0, 0, 1)});
 
     EXPECT_EQ(verdict.wrong_content, 1u);
     EXPECT_EQ(verdict.out_of_order, 0u);
 }
 
-TEST(Checker, fails_on_a_report_that_cannot_be) {
+TEST(Checker, fails_on_an_impossible_report) {
     Checker checker(1, {-1});
 
     checker.take({.kind = Kind::read, .partition = 1, .count = 1});

@@ -107,7 +107,7 @@ std::optional<Failure> Demo::open() {
     if (directory.empty()) {
         auto folder = cli::TemporaryFolder::make({}, "demo");
         if (!folder.ok()) {
-            return Failure{"cannot make a temporary folder", folder.error(),
+            return Failure{"cannot create a temporary folder", folder.error(),
                            "set TMPDIR, or give --data DIR"};
         }
         temporary_ = std::move(*folder);
@@ -130,14 +130,14 @@ std::optional<Failure> Demo::open() {
     if (store_.empty()) {
         auto folder = cli::TemporaryFolder::make({}, "demo-progress");
         if (!folder.ok()) {
-            return Failure{"cannot make a temporary folder", folder.error(), "set TMPDIR"};
+            return Failure{"cannot create a temporary folder", folder.error(), "set TMPDIR"};
         }
         progress_ = std::move(*folder);
         store_ = "sqlite:" + progress_->path() + "/progress.db";
     }
     for (int i = 0; i < 2; ++i) {
         if (const auto result = start_processor(); !result.ok()) {
-            return Failure{"cannot start a process of our own", result.error(), ""};
+            return Failure{"cannot start a child process", result.error(), ""};
         }
     }
     headline_ = fmt::format(
@@ -149,7 +149,7 @@ std::optional<Failure> Demo::open() {
 }
 
 Result<> Demo::open_hub(const std::string& directory) {
-    const std::string key = secure_hex(24);  // for this run, known to nobody but our processes
+    const std::string key = secure_hex(24);  // for this run, known only to the demo's processes
     server::ServerOptions wanted;
     wanted.hub.directory = directory;
     wanted.amqp = {{"127.0.0.1", 0}};
@@ -352,7 +352,7 @@ void Demo::finish_processors() {
         if (read != read_before) last_event = now;
         read_before = read;
         if (now - last_event > patience) {
-            fmt::print(stderr, "partition {}: events behind {} did not come\n", *behind,
+            fmt::print(stderr, "partition {}: events after {} did not arrive\n", *behind,
                        checker_->traffic().partitions[*behind].read_up_to.load());
             break;
         }
@@ -404,9 +404,10 @@ cli::ExitCode tell(const Demo& demo, const Options& options) {
     const auto error = demo.first_error();
     // Of nothing there is nothing to judge.
     if (error && !demo.has_begun()) {
-        cli::fail("the demo did not begin", *error,
-                  options.store.empty() ? "evenkeel demo again; if it stays, look at the device"
-                                        : "another --store, or none: then the demo makes its own");
+        cli::fail("the demo did not start", *error,
+                  options.store.empty()
+                      ? "run evenkeel demo again; if it still fails, check the disk"
+                      : "use another --store, or none: then the demo creates one");
         return cli::ExitCode::failed;
     }
     const Verdict verdict = demo.judge();
@@ -425,10 +426,10 @@ cli::ExitCode tell(const Demo& demo, const Options& options) {
         }
     }
     if (error) {
-        cli::fail("the stream did not run as it should", *error,
+        cli::fail("the stream failed", *error,
                   error->code == ErrorCode::overloaded
                       ? "free some space, or give --data on another disk"
-                      : "evenkeel demo again; if it stays, look at the device");
+                      : "run evenkeel demo again; if it still fails, check the disk");
         return cli::ExitCode::failed;
     }
     if (!verdict.good()) return cli::ExitCode::failed;

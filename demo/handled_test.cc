@@ -10,7 +10,7 @@ HandledBatch a_batch(std::uint32_t processor, std::int64_t epoch, std::int64_t f
     return {processor, 0, epoch, first, last, at_ms};
 }
 
-TEST(Handled, sees_an_owner_that_skips_or_steps_back) {
+TEST(Handled, detects_gaps_and_steps_back) {
     Handled handled;
     handled.add(a_batch(0, 1, 0, 9));
     handled.add(a_batch(0, 1, 12, 19));
@@ -19,7 +19,7 @@ TEST(Handled, sees_an_owner_that_skips_or_steps_back) {
     EXPECT_EQ(handled.summary().out_of_order, 2u);
 }
 
-TEST(Handled, sees_two_owners_of_one_epoch) {
+TEST(Handled, detects_two_owners_of_one_epoch) {
     Handled handled;
     handled.add(a_batch(0, 1, 0, 9));
     handled.add(a_batch(1, 1, 10, 19));
@@ -27,7 +27,7 @@ TEST(Handled, sees_two_owners_of_one_epoch) {
     EXPECT_EQ(handled.summary().out_of_order, 1u);
 }
 
-TEST(Handled, sees_an_owner_that_goes_on_after_its_successor_has_begun) {
+TEST(Handled, detects_an_owner_active_after_its_successor) {
     Handled handled;
     handled.add(a_batch(0, 1, 0, 99, 1000));
     handled.add(a_batch(1, 2, 100, 199, 1500));
@@ -38,7 +38,7 @@ TEST(Handled, sees_an_owner_that_goes_on_after_its_successor_has_begun) {
     EXPECT_EQ(handled.summary().past_fence, 1u);
 }
 
-TEST(Handled, tells_repeats_at_a_crash_from_repeats_at_a_hand_over) {
+TEST(Handled, separates_crash_from_hand_over_repeats) {
     Handled handled;
     handled.add(a_batch(0, 1, 0, 99, 1000));
     handled.killed(0, 1500);
@@ -53,7 +53,7 @@ TEST(Handled, tells_repeats_at_a_crash_from_repeats_at_a_hand_over) {
     EXPECT_DOUBLE_EQ(summary.handover_gap_seconds_max, 0.2);
 }
 
-TEST(Handled, counts_what_was_handed_over_before_the_kill_as_handed_over) {
+TEST(Handled, counts_hand_overs_before_a_kill) {
     Handled handled;
     handled.add(a_batch(0, 1, 0, 99, 1000));
     handled.add(a_batch(1, 2, 99, 199, 1400));
@@ -64,7 +64,7 @@ TEST(Handled, counts_what_was_handed_over_before_the_kill_as_handed_over) {
     EXPECT_FALSE(handled.summary().failover_seconds);
 }
 
-TEST(Handled, knows_no_failover_time_while_a_partition_is_not_back) {
+TEST(Handled, has_no_failover_time_until_all_are_back) {
     Handled handled;
     handled.add(a_batch(0, 1, 0, 99, 1000));
     handled.killed(0, 1500);

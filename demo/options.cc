@@ -16,26 +16,27 @@ namespace {
 constexpr const char* examples = R"(
 Examples:
   evenkeel demo --for 30s
-  evenkeel demo --for 10s --rate 0 --producers 8      as fast as it goes
+  evenkeel demo --for 10s --rate 0 --producers 8      no rate limit
   evenkeel demo --for 1m --data ./data --json v.json  keep the data, write the verdict as JSON
 
 The exit code is 0 only if every acknowledged event was handled, in order, unchanged, by one owner
-at a time, and none was handled twice but for what the checkpoint policy allows after the kill.)";
+at a time, and only as many events were repeated after the kill as the checkpoint policy allows.)";
 
 }  // namespace
 
 void add_demo(CLI::App& app, cli::Chosen& chosen) {
     auto& options = chosen.keep<Options>();
     auto& duration = chosen.keep<std::string>();
-    auto* command = app.add_subcommand("demo",
-                                       "A stream through a hub to event processors: shares, a "
-                                       "take-over, hand-overs, and a verdict");
+    auto* command =
+        app.add_subcommand("demo",
+                           "Send a stream through a hub to event processors: balancing, failover, "
+                           "scale-out, and a verdict");
     command->footer(examples);
-    command->add_option("--for", duration, "Stop after this time; without it, with Ctrl-C")
+    command->add_option("--for", duration, "Stop after this time; default: on Ctrl-C")
         ->check(cli::check_duration, "TIME");
     command
         ->add_option("--data", options.data,
-                     "Keep the hub's data in this folder; without it, in a temporary one")
+                     "Keep the hub's data in this folder; default: a temporary folder")
         ->type_name("DIR");
     command->add_option("--hub", options.event_hub, "Name of the event hub")->capture_default_str();
     command->add_option("--partitions", options.partitions, "Partitions of the event hub")
@@ -43,23 +44,23 @@ void add_demo(CLI::App& app, cli::Chosen& chosen) {
         ->capture_default_str();
     command
         ->add_option("--producers", options.producers,
-                     "Producers, each with a connection of its own")
+                     "Number of producers, each with its own connection")
         ->check(CLI::Range(1, 256))
         ->capture_default_str();
     command->add_option("--event-bytes", options.event_bytes, "Size of an event")
         ->check(CLI::Range(32, 1'000'000))
         ->capture_default_str();
-    command->add_option("--batch", options.batch_events, "Events a producer sends at a time")
+    command->add_option("--batch", options.batch_events, "Events per batch")
         ->check(CLI::Range(1, 10'000))
         ->capture_default_str();
     command
         ->add_option("--rate", options.rate,
-                     "Events a second of all producers together; 0: as fast as it goes")
+                     "Events per second of all producers together; 0: no limit")
         ->check(CLI::Range(0, 1'000'000'000))
         ->capture_default_str();
     command
         ->add_option("--store", options.store,
-                     "Checkpoint store of the processors; without it, a temporary file")
+                     "Checkpoint store of the processors; default: a temporary file")
         ->type_name("STORE");
     command->add_option("--json", options.json_file, "Write the verdict to this file; -: to stdout")
         ->type_name("FILE");

@@ -97,7 +97,7 @@ void StreamProducer::send_batch() {
     const std::uint64_t count = batch->size();
     if (count == 0) {
         return on_refused(partition, 0,
-                          {ErrorCode::invalid_argument, "an event is larger than the hub takes"});
+                          {ErrorCode::invalid_argument, "an event is larger than the hub accepts"});
     }
     next_number_[partition] += count;
     paced_ += count;
@@ -154,7 +154,7 @@ cli::ExitCode run_producer(const StreamProducerOptions& options) {
         client.connection = *connection;
         client.event_hub = options.event_hub;
         client.name = fmt::format("demo producer {}", id);
-        client.retry.retries_max = 0;  // what is refused is told, not hidden
+        client.retry.retries_max = 0;  // a refused batch is reported, not retried
         auto opened = Producer::open(client);
         if (!opened.ok()) {
             tell({.kind = Kind::failed, .error = opened.error()});

@@ -42,7 +42,7 @@ std::string to_line(const Report& report) {
 }
 
 Result<Report> parse_report(std::string_view line) {
-    const Error wrong{ErrorCode::corrupt, fmt::format("'{}' is no line of the demo", line)};
+    const Error wrong{ErrorCode::corrupt, fmt::format("'{}' is not a report line", line)};
     const std::string_view word = line.substr(0, line.find(' '));
     Report report;
     std::size_t kind = 0;

@@ -16,7 +16,7 @@ Report through_a_line(const Report& report) {
     return parsed.ok() ? *parsed : Report{};
 }
 
-TEST(Report, is_the_same_behind_a_line) {
+TEST(Report, survives_a_round_trip) {
     const auto report = through_a_line({.kind = Kind::acknowledged,
                                         .partition = 7,
                                         .producer = 3,
@@ -47,7 +47,7 @@ TEST(Report, keeps_an_error_on_its_line) {
     EXPECT_EQ(report.error.detail, "the disk is full");
 }
 
-TEST(Report, refuses_a_line_that_is_none) {
+TEST(Report, refuses_an_invalid_line) {
     for (const char* line :
          {"", "hello", "read", "read 1 2 3", "read 1 2 3 4 5 6", "read 1 2 3 4 5 6 7 8 9",
           "failed x", "read 99999999999 0 0 1 0 0 0 0"}) {

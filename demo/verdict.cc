@@ -27,8 +27,7 @@ std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& term
                          fmt::format("by {} producers to {} partitions, {} bytes each",
                                      verdict.producers, verdict.partitions, verdict.event_bytes)));
     if (verdict.refused > 0) {
-        lines.push_back(
-            line("refused", cli::with_commas(verdict.refused), "not stored, and told so"));
+        lines.push_back(line("refused", cli::with_commas(verdict.refused), "not stored"));
     }
     lines.push_back(
         line("durable", cli::with_commas(verdict.durable),

@@ -29,12 +29,12 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
     int in[2];
     int out[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, in) != 0) {
-        return Error{ErrorCode::unavailable, "make a pair of sockets for a process of our own"};
+        return Error{ErrorCode::unavailable, "cannot create a socket pair for a child process"};
     }
     if (pipe2(out, O_CLOEXEC) != 0) {
         close(in[0]);
         close(in[1]);
-        return Error{ErrorCode::unavailable, "make a pipe for a process of our own"};
+        return Error{ErrorCode::unavailable, "cannot create a pipe for a child process"};
     }
     std::vector<char*> raw;
     std::string self = "evenkeel";
@@ -61,7 +61,7 @@ Result<Child> Child::start(const std::vector<std::string>& arguments, const std:
     if (failed != 0) {
         close(in[0]);
         close(out[0]);
-        return Error{ErrorCode::unavailable, "start a process of our own"};
+        return Error{ErrorCode::unavailable, "cannot start a child process"};
     }
     return Child(process, in[0], out[0]);
 }

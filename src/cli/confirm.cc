@@ -16,8 +16,8 @@ std::optional<ExitCode> ask_first(const Danger& danger, std::string_view what) {
     if (danger.yes) return std::nullopt;
     if (isatty(STDIN_FILENO) != 1) {
         return wrong_usage(
-            fmt::format("not without --yes, for standard input is no terminal to ask on. {}", what),
-            "--yes goes ahead, --dry-run only looks");
+            fmt::format("confirmation is needed, but standard input is not a terminal. {}", what),
+            "--yes to confirm, or --dry-run to see what would change");
     }
     fmt::print(stderr, "{}. Go ahead? [y/N] ", what);
     std::fflush(stderr);

@@ -6,24 +6,24 @@ namespace {
 
 constexpr const char* examples = R"(
 Examples:
-  evenkeel dev                         a hub for work on this machine, for any Event Hubs SDK
+  evenkeel dev                         a local hub for development, for any Event Hubs SDK
   evenkeel serve --config evenkeel.toml   the server
-  evenkeel send eh1 "hello"            an event to the hub of 'evenkeel dev'
-  evenkeel read eh1 -o json            all events of a hub, a JSON object a line
-  evenkeel hub create orders --partitions 8   an event hub more; 'hub ls' lists them
-  evenkeel conn orders --test          a connection string for other programs, tried
-  evenkeel check                       what is wrong, if something is
-  evenkeel process eh1 --exec ./handle an instance of an event processor; start as many as you like
-  evenkeel status eh1                  who owns which partition, and how far it is behind
+  evenkeel send eh1 "hello"            send an event to the hub of 'evenkeel dev'
+  evenkeel read eh1 -o json            all events of a hub, one JSON object per line
+  evenkeel hub create orders --partitions 8   create an event hub; 'hub ls' lists them
+  evenkeel conn orders --test          print a connection string, and test it
+  evenkeel check                       diagnose problems with the hub
+  evenkeel process eh1 --exec ./handle run an instance of an event processor
+  evenkeel status eh1                  owner and lag of each partition
   evenkeel demo --for 30s              processors share a stream, one is killed, two more start
-  evenkeel demo --data ./data --rate 0 as fast as it goes, and keep the data
-  evenkeel checkpoint ls homes --store sqlite:progress.db    how far a group's processors are
+  evenkeel demo --data ./data --rate 0 no rate limit, and keep the data
+  evenkeel checkpoint ls homes --store sqlite:progress.db    checkpoints of a group
   evenkeel bench log                   how fast the commit log is on this machine
-  evenkeel bench log -o json | jq .    the same for programs
+  evenkeel bench log -o json | jq .    the same as JSON
 
 Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 cannot reach,
 6 conflict, 7 partly done, 8 check: warning, 9 check: failed, 10 dry run: would change something,
-130 interrupted. docs/cli.md says more.)";
+130 interrupted. See docs/cli.md for details.)";
 
 }  // namespace
 

@@ -49,9 +49,9 @@ ExitCode explain(CLI::App& app, const CLI::ParseError& error) {
     std::string what = lacks_command ? command_of(at) + " needs a command" : error.what();
     std::string hint = command_of(at) + " --help";
     if (const auto extras = at->remaining(); !extras.empty()) {
-        const std::string_view kind = extras.front().starts_with('-') ? "option" : "command";
+        const std::string_view kind = extras.front().starts_with('-') ? "an option" : "a command";
         if (lacks_command) {
-            what = fmt::format("'{}' is no {} of {}", extras.front(), kind, command_of(at));
+            what = fmt::format("'{}' is not {} of {}", extras.front(), kind, command_of(at));
         }
         if (const auto word = suggestion(at, extras.front()); !word.empty()) {
             hint = fmt::format("{} (did you mean {}?)", hint, word);

@@ -26,7 +26,7 @@ TemporaryFolder::~TemporaryFolder() {
     io::system::SystemFiles files;
     const auto removed = io::remove_tree(files, path_);
     if (!removed.ok()) {
-        trace(TraceLevel::warning, "a temporary folder stays behind: remove it",
+        trace(TraceLevel::warning, "a temporary folder could not be removed: remove it",
               {{"folder", path_}, {"cause", removed.error().detail}});
     }
 }

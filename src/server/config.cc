@@ -35,7 +35,7 @@ void take_listeners(TomlSection& section, std::string_view key, std::vector<io::
             to.push_back(*endpoint);
         } else {
             section.problem(key, fmt::format("'{}' is not ADDRESS:PORT, such as \"127.0.0.1:5672\""
-                                             " or \"[::]:5671\"; port 0 is a free one",
+                                             " or \"[::]:5671\"; port 0 is any free port",
                                              hub::shown(text)));
         }
     }
@@ -47,7 +47,7 @@ void check_plain(TomlSection& section, std::string_view key,
     for (const auto& endpoint : endpoints) {
         if (allowed || io::is_loopback(endpoint.host)) continue;
         section.problem(key,
-                        fmt::format("{} is reached by other machines, and nothing on it is "
+                        fmt::format("{} is reachable from other machines, and it is not "
                                     "encrypted; use {}s there, or set listen.plain_for_others = "
                                     "true",
                                     io::to_string(endpoint), key));
@@ -59,14 +59,15 @@ void take_site(TomlSection& section, http::SiteOptions& site) {
     section.texts("names", site.names);
     for (const auto& name : site.names) {
         if (http::is_host_name(name)) continue;
-        section.problem("names", fmt::format("'{}' is no host name, such as \"hub.example.org\" or "
-                                             "\"*.example.org\", without a port",
-                                             hub::shown(name)));
+        section.problem("names",
+                        fmt::format("'{}' is not a host name such as \"hub.example.org\" or "
+                                    "\"*.example.org\", without a port",
+                                    hub::shown(name)));
     }
     section.texts("origins", site.origins);
     for (const auto& origin : site.origins) {
         if (http::is_origin(origin)) continue;
-        section.problem("origins", fmt::format("'{}' is no origin, such as "
+        section.problem("origins", fmt::format("'{}' is not an origin such as "
                                                "\"https://console.example.org\"",
                                                hub::shown(origin)));
     }
@@ -85,7 +86,7 @@ void take_listen(TomlSection& top, Config& config) {
     check_plain(section, "http", server.http, plain_for_others);
     if (server.amqp.empty() && server.amqps.empty() && server.http.empty() &&
         server.https.empty()) {
-        section.problem("amqp", "nobody could come in; name an address for amqp or amqps");
+        section.problem("amqp", "no client could connect; set an address for amqp or amqps");
     }
     take_site(section, server.site);
     TomlSection tls = top.table("tls");
@@ -94,7 +95,7 @@ void take_listen(TomlSection& top, Config& config) {
     const bool is_encrypted = !server.amqps.empty() || !server.https.empty();
     if (config.certificate_file.empty() != config.key_file.empty()) {
         tls.problem(config.certificate_file.empty() ? "certificate_file" : "key_file",
-                    "is missing; certificate and key come together");
+                    "is missing; certificate and key are needed together");
     } else if (is_encrypted && config.certificate_file.empty()) {
         tls.problem("certificate_file", "is missing; listen.amqps and listen.https need it");
     }
@@ -151,16 +152,16 @@ void take_quotas(TomlSection& top, Config& config) {
         if (is_hub) check("hub", hub::check_event_hub_name(quota.hub));
         if (!is_key && !is_hub) {
             section.problem("key",
-                            "is missing, and so is hub; a quota is that of a key, of an "
-                            "event hub, or of a key at an event hub");
+                            "is missing, and so is hub; a quota applies to a key, to an "
+                            "event hub, or to a key on an event hub");
         }
         if (is_key && is_hub && quota.connections_max > 0) {
-            section.problem("connections_max", "is for a key or for an event hub, not for both");
+            section.problem("connections_max", "applies to a key or to an event hub, not to both");
         }
         quota.hub = hub::folded(quota.hub);
         for (const auto& other : quotas) {
             if (other.key == quota.key && other.hub == quota.hub) {
-                section.problem(is_key ? "key" : "hub", "has an earlier quota");
+                section.problem(is_key ? "key" : "hub", "already has a quota");
             }
         }
         quotas.push_back(std::move(quota));
@@ -190,7 +191,7 @@ void take_jwt(TomlSection& top, Config& config) {
         const auto good = door::KeySet::check(jwt.key_set_url);
         if (!good.ok()) section.problem("key_set_url", good.error().detail);
         if (!jwt.key_set_file.empty()) {
-            section.problem("key_set_url", "stands beside key_set_file; keep one of them");
+            section.problem("key_set_url", "conflicts with key_set_file; keep one of them");
         }
     }
     std::chrono::milliseconds leeway = jwt.options.leeway;
@@ -225,7 +226,7 @@ void take_key(TomlSection& section, const std::string& key, bool is_primary, doo
     section.secret(key, text);
     section.text(key + "_file", file);
     if (section.is_there(key) && section.is_there(key + "_file")) {
-        section.problem(key, "stands beside " + key + "_file; keep one of them");
+        section.problem(key, "conflicts with " + key + "_file; keep one of them");
     } else if (!file.empty()) {
         files.push_back({rule, is_primary, file});
     } else if (is_primary && text.empty()) {
@@ -256,7 +257,7 @@ void take_rules(TomlSection& top, ParsedConfig& parsed) {
         take_key(section, "secondary_key", false, rule.secondary, rules.size(), parsed.key_files);
         for (const auto& other : rules) {
             if (other.name == rule.name && other.hub == rule.hub) {
-                section.problem("name", "is that of an earlier rule");
+                section.problem("name", "is already used by another rule");
             }
         }
         rules.push_back(std::move(rule));
@@ -283,7 +284,7 @@ void take_hubs(TomlSection& top, Config& config) {
         }
         for (const auto& other : hubs) {
             if (hub::folded(other.name) == hub::folded(wish.name)) {
-                section.problem("name", "is that of an earlier event hub");
+                section.problem("name", "is already used by another event hub");
             }
         }
         hubs.push_back(std::move(wish));
@@ -339,7 +340,7 @@ Result<ParsedConfig> parse_config(std::string_view text, const std::string& path
         TomlSection top(*file);
         top.text("data", config.server.hub.directory);
         if (config.server.hub.directory.empty() && !top.is_wrong("data")) {
-            top.problem("data", "is missing: the folder in which everything is kept");
+            top.problem("data", "is missing: the data folder");
         }
         const int durability = top.choice("durability", {"disk", "os"});
         config.server.hub.sync_to_disk = durability != 1;

@@ -20,7 +20,7 @@ std::string wrong(const std::string& text) {
     return parsed.ok() ? "nothing" : parsed.error().detail;
 }
 
-TEST(Config, needs_nothing_but_the_folder) {
+TEST(Config, needs_only_the_data_folder) {
     const Config config = good("data = 'd'");
 
     const ServerOptions& server = config.server;
@@ -34,11 +34,10 @@ TEST(Config, needs_nothing_but_the_folder) {
     EXPECT_TRUE(server.make_first_rule);
     EXPECT_FALSE(server.trust_this_host);
     EXPECT_FALSE(server.door.accept_any_token);
-    EXPECT_EQ(parse_config("", "f").error().detail,
-              "f:1: data: is missing: the folder in which everything is kept");
+    EXPECT_EQ(parse_config("", "f").error().detail, "f:1: data: is missing: the data folder");
 }
 
-TEST(Config, takes_the_deadlines_and_shares_of_strangers) {
+TEST(Config, reads_limits_of_unauthenticated_clients) {
     const Config config = good(
         "data = 'd'\n[limits]\nunauthenticated_max = 7\nconnections_per_address_max = 8\n"
         "open_time_max = '5s'\nlogin_time_max = '1m'");
@@ -55,7 +54,7 @@ TEST(Config, takes_the_deadlines_and_shares_of_strangers) {
     EXPECT_NE(wrong("[limits]\nlogin_time_max = '0s'"), "nothing");
 }
 
-TEST(Config, takes_quotas_of_keys_and_event_hubs) {
+TEST(Config, reads_quotas_of_keys_and_event_hubs) {
     const Config config = good(
         "data = 'd'\n[[quota]]\nkey = 'App'\nevents_per_second = 5\nconnections_max = 2\n"
         "[[quota]]\nhub = 'Orders'\nbytes_per_second = '1MiB'\n"
@@ -70,12 +69,12 @@ TEST(Config, takes_quotas_of_keys_and_event_hubs) {
 
 TEST(Config, says_what_is_wrong_with_a_quota_and_where) {
     EXPECT_EQ(wrong("[[quota]]\nevents_per_second = 5"),
-              "f:2: quota[0].key: is missing, and so is hub; a quota is that of a key, of an event "
-              "hub, or of a key at an event hub");
+              "f:2: quota[0].key: is missing, and so is hub; a quota applies to a key, to an event "
+              "hub, or to a key on an event hub");
     EXPECT_EQ(wrong("[[quota]]\nkey = 'a'\nhub = 'b'\nconnections_max = 1"),
-              "f:5: quota[0].connections_max: is for a key or for an event hub, not for both");
+              "f:5: quota[0].connections_max: applies to a key or to an event hub, not to both");
     EXPECT_EQ(wrong("[[quota]]\nhub = 'b'\n[[quota]]\nhub = 'B'"),
-              "f:5: quota[1].hub: has an earlier quota");
+              "f:5: quota[1].hub: already has a quota");
     for (const auto* bad :
          {"[[quota]]\nkey = 'a'\nevents_per_second = -1", "[[quota]]\nkey = ''",
           "[[quota]]\nkey = 'a'\nbytes_per_second = 'much'", "[[quota]]\nhub = '?'",
@@ -85,29 +84,30 @@ TEST(Config, says_what_is_wrong_with_a_quota_and_where) {
     }
 }
 
-TEST(Config, takes_the_names_and_the_pages_that_requests_may_be_of) {
+TEST(Config, reads_allowed_host_names_and_origins) {
     const Config config = good(
         "data = 'd'\n[listen]\nnames = ['hub', '*.example.org']\norigins = 'https://console:1'");
 
     EXPECT_EQ(config.server.site.names, (std::vector<std::string>{"hub", "*.example.org"}));
     EXPECT_EQ(config.server.site.origins, std::vector<std::string>{"https://console:1"});
     EXPECT_EQ(wrong("[listen]\nnames = 'hub:80'"),
-              "f:3: listen.names: 'hub:80' is no host name, such as \"hub.example.org\" or "
+              "f:3: listen.names: 'hub:80' is not a host name such as \"hub.example.org\" or "
               "\"*.example.org\", without a port");
     EXPECT_EQ(wrong("[listen]\norigins = '*'"),
-              "f:3: listen.origins: '*' is no origin, such as \"https://console.example.org\"");
+              "f:3: listen.origins: '*' is not an origin such as \"https://console.example.org\"");
 }
 
-TEST(Config, says_of_a_key_that_is_not_known_which_there_are) {
-    EXPECT_EQ(wrong("jtw = 1"),
-              "f:2: jtw: is not known here; there are data, durability, hub, jwt, limits, listen, "
-              "log, quota, ready_file, rule, storage, throttle, tls");
+TEST(Config, lists_valid_keys_for_an_unknown_key) {
+    EXPECT_EQ(
+        wrong("jtw = 1"),
+        "f:2: jtw: is not a known key; valid keys: data, durability, hub, jwt, limits, listen, "
+        "log, quota, ready_file, rule, storage, throttle, tls");
     EXPECT_EQ(parse_config("data = 1", "f").error().detail,
-              "f:1: data: must be a text in quotes, not a number");
+              "f:1: data: must be a string in quotes, not a number");
     EXPECT_NE(parse_config("data = ''", "f").error().detail.find("is missing"), std::string::npos);
 }
 
-TEST(Config, has_a_documented_example_that_is_good_and_says_the_defaults) {
+TEST(Config, example_is_valid_and_states_the_defaults) {
     io::system::SystemFiles files;
     const auto config = load_config(files, test::source_path("examples/evenkeel.toml"));
 
@@ -158,11 +158,11 @@ TEST(Config, has_an_example_whose_samples_are_known_keys) {
     EXPECT_TRUE(parsed->config.jwt.has_value());
 }
 
-TEST(Config, listens_plainly_beyond_this_machine_only_when_told_so) {
+TEST(Config, plain_listeners_for_others_must_be_allowed) {
     for (const std::string key : {"amqp", "http"}) {
         const std::string text = "[listen]\n" + key + " = '0.0.0.0:0'\n";
         const std::string problem = wrong(text);
-        EXPECT_TRUE(problem.starts_with("f:3: listen." + key + ": 0.0.0.0:0 is reached by"))
+        EXPECT_TRUE(problem.starts_with("f:3: listen." + key + ": 0.0.0.0:0 is reachable from"))
             << problem;
         EXPECT_NE(problem.find("plain_for_others = true"), std::string::npos) << problem;
         EXPECT_EQ(wrong(text + "plain_for_others = true"), "nothing");
@@ -170,18 +170,18 @@ TEST(Config, listens_plainly_beyond_this_machine_only_when_told_so) {
     EXPECT_EQ(wrong("[listen]\namqp = ['localhost:0', '[::1]:0', '127.0.0.2:1']"), "nothing");
 }
 
-TEST(Config, wants_a_certificate_for_encrypted_listeners) {
+TEST(Config, requires_a_certificate_for_tls_listeners) {
     EXPECT_NE(wrong("[listen]\namqps = '0.0.0.0:5671'").find("tls.certificate_file: is missing"),
               std::string::npos);
     EXPECT_NE(wrong("[tls]\ncertificate_file = 'c'").find("f:2: tls.key_file: is missing"),
               std::string::npos);
-    EXPECT_NE(wrong("[listen]\namqp = []\nhttp = []").find("nobody could come in"),
+    EXPECT_NE(wrong("[listen]\namqp = []\nhttp = []").find("no client could connect"),
               std::string::npos);
     EXPECT_NE(wrong("[listen]\namqp = '5672'").find("'5672' is not ADDRESS:PORT"),
               std::string::npos);
 }
 
-TEST(Config, takes_rules_with_keys_and_never_shows_one) {
+TEST(Config, reads_rules_and_never_shows_a_key) {
     const std::string rule = "[[rule]]\nname = 'app'\nrights = 'Send'\n";
     const Config config = good("data = 'd'\n" + rule + "primary_key = 'top-secret'\nhub = 'EH1'");
     ASSERT_EQ(config.server.rules.size(), 1u);
@@ -201,7 +201,8 @@ TEST(Config, takes_rules_with_keys_and_never_shows_one) {
                   .find("'Read' is no right"),
               std::string::npos);
     const std::string one = rule + "primary_key = 'k'\n";
-    EXPECT_NE(wrong(one + one).find("rule[1].name: is that of an earlier rule"), std::string::npos);
+    EXPECT_NE(wrong(one + one).find("rule[1].name: is already used by another rule"),
+              std::string::npos);
 }
 
 TEST(Config, reads_keys_from_files_beside_it) {
@@ -229,7 +230,7 @@ TEST(Config, reads_keys_from_files_beside_it) {
     EXPECT_EQ(load_config(disk, "etc/f.toml").error().detail, "etc/key: it is empty");
 }
 
-TEST(Config, takes_event_hubs_and_says_what_is_wrong_with_one) {
+TEST(Config, reads_event_hubs_and_reports_errors) {
     const Config config = good(
         "data = 'd'\n[[hub]]\nname = 'a'\npartitions = 3\nretention = 'forever'\n"
         "groups = ['g']\n[[hub]]\nname = 'b'\nretention = '2d'");
@@ -248,7 +249,7 @@ TEST(Config, takes_event_hubs_and_says_what_is_wrong_with_one) {
     }
 }
 
-TEST(Config, wants_all_of_an_identity_provider) {
+TEST(Config, requires_all_keys_of_an_identity_provider) {
     const std::string problem = wrong("[jwt]\nissuers = []\ndefault_rights = ['X']");
     for (const auto* key :
          {"jwt.issuers", "jwt.audiences", "jwt.key_set_file", "'X' is no right"}) {

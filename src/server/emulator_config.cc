@@ -34,11 +34,11 @@ struct Place {
                 inner};
     }
     Result<std::string> text() const {
-        if (!value || !value->is_string()) return wrong(path, "a text belongs here");
+        if (!value || !value->is_string()) return wrong(path, "must be a string");
         return std::string(value->get_string());
     }
     Result<std::vector<Place>> list(std::size_t min, std::size_t max) const {
-        if (!value || !value->is_array()) return wrong(path, "a list belongs here");
+        if (!value || !value->is_array()) return wrong(path, "must be a list");
         const json::array& array = value->get_array();
         if (array.size() < min || array.size() > max) {
             return wrong(path, min == max ? fmt::format("exactly {} entry is allowed", min)
@@ -75,7 +75,7 @@ Result<std::uint32_t> partitions_of(const Place& place) {
         if (error) count = 0;
     }
     if (count >= 1 && count <= partitions_max) return count;
-    return wrong(place.path, fmt::format("a number from 1 to {} belongs here", partitions_max));
+    return wrong(place.path, fmt::format("must be a number from 1 to {}", partitions_max));
 }
 
 Result<EmulatorHub> hub_of(const Place& place) {
@@ -90,7 +90,7 @@ Result<EmulatorHub> hub_of(const Place& place) {
         const Place at = entry["Name"];
         EK_TRY_ASSIGN(const std::string name, at.text());
         if (hub::folded(name) == hub::folded(hub::default_group)) {
-            return wrong(at.path, "$default is always there and is not listed");
+            return wrong(at.path, "$default always exists and must not be listed");
         }
         if (const auto good = hub::check_group_name(name); !good.ok()) {
             return wrong(at.path, good.error().detail);

@@ -21,7 +21,7 @@ std::string problem(const std::string& text) {
 }
 constexpr std::string_view first = "UserConfig.NamespaceConfig[0].";
 
-TEST(EmulatorConfig, as_the_emulator_ships_it_is_taken) {
+TEST(EmulatorConfig, reads_the_file_the_emulator_ships) {
     const auto hubs =
         parse_emulator_config(config(entity("eh1", "\"2\"") + "," + entity("team/eh2", "32"),
                                      R"(, "LoggingConfig": {"Type": "File"})"));
@@ -30,7 +30,7 @@ TEST(EmulatorConfig, as_the_emulator_ships_it_is_taken) {
     EXPECT_EQ(*hubs, (std::vector<EmulatorHub>{{"eh1", 2, {"cg1"}}, {"team/eh2", 32, {"cg1"}}}));
 }
 
-TEST(EmulatorConfig, error_names_the_place) {
+TEST(EmulatorConfig, error_names_the_position) {
     const auto place = [](const std::string& text) {
         const std::string all = problem(text);
         return all.substr(0, all.find(':'));

@@ -72,7 +72,7 @@ struct Server::State {
                             !options.key_set;
         if (nobody && options.make_first_rule) {
             EK_TRY(stored.create({.name = first_rule, .rights = {true, true, true}}));
-            trace(TraceLevel::info, "a first rule was made, with all rights",
+            trace(TraceLevel::info, "created a first access rule with all rights",
                   {{"rule", first_rule},
                    {"keys_in", options.hub.directory + "/" + door::keys_file_name}});
         }

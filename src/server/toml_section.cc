@@ -150,7 +150,7 @@ TomlSection::~TomlSection() {
         const std::string word = nearest(name, {place_->asked.begin(), place_->asked.end()});
         place_->file->add(
             key.source(), place_->full(hub::shown(name)),
-            fmt::format("is not known here{}; there are {}",
+            fmt::format("is not a known key{}; valid keys: {}",
                         word.empty() ? "" : fmt::format(", did you mean {}?", word), known));
     }
 }
@@ -196,7 +196,8 @@ void TomlSection::text(std::string_view key, std::string& to) {
     if (const auto value = node->value_exact<std::string>()) {
         to = *value;
     } else {
-        place_->wrong(*node, key, fmt::format("must be a text in quotes, not {}", kind_of(*node)));
+        place_->wrong(*node, key,
+                      fmt::format("must be a string in quotes, not {}", kind_of(*node)));
     }
 }
 
@@ -225,7 +226,7 @@ void TomlSection::texts(std::string_view key, std::vector<std::string>& to) {
         good = value.has_value();
         if (good) to.push_back(*value);
     }
-    if (!good) place_->wrong(*node, key, "must be a text in quotes, or a list of them");
+    if (!good) place_->wrong(*node, key, "must be a string in quotes, or a list of them");
 }
 
 void TomlSection::whole_number(std::string_view key, std::uint64_t min, std::uint64_t max,

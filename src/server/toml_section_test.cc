@@ -28,7 +28,7 @@ std::string problems_of(std::string_view text) {
     return (*file)->problems();
 }
 
-TEST(TomlSection, takes_values_and_leaves_what_is_not_there) {
+TEST(TomlSection, reads_values_and_keeps_defaults) {
     auto file = TomlFile::parse(
         "name = 'x'\n[a]\nsize = '64 KiB'\ntime = '2m'\nkept = 'forever'\n"
         "one = 'p'\nmany = ['q', 'r']\n[[b]]\nn = 1\n[[b]]\nn = 2\n",
@@ -68,12 +68,13 @@ TEST(TomlSection, names_line_and_key_and_what_is_allowed) {
     EXPECT_EQ(problems_of("word = 'maybe'"),
               "f:1: word: must be one of \"yes\", \"no\", not 'maybe'");
     EXPECT_EQ(problems_of("flag = 'true'"), "f:1: flag: must be true or false");
-    EXPECT_EQ(problems_of("nunber = 1"),
-              "f:1: nunber: is not known here, did you mean number?; there are flag, number, size, "
-              "texts, time, word");
+    EXPECT_EQ(
+        problems_of("nunber = 1"),
+        "f:1: nunber: is not a known key, did you mean number?; valid keys: flag, number, size, "
+        "texts, time, word");
 }
 
-TEST(TomlSection, tells_all_that_is_wrong_in_the_order_of_the_file) {
+TEST(TomlSection, reports_all_errors_in_file_order) {
     const std::string all = problems_of("size = '1MB'\nother = 1\ntime = '1ms'\ntexts = [1]\n");
 
     EXPECT_LT(all.find("f:1: size"), all.find("f:2: other"));
@@ -91,7 +92,7 @@ TEST(TomlSection, refuses_numbers_that_do_not_fit) {
     }
 }
 
-TEST(TomlSection, says_where_a_file_is_no_toml) {
+TEST(TomlSection, reports_the_position_of_a_syntax_error) {
     EXPECT_TRUE(problems_of("number = 1\nsize = \n").starts_with("f:2: not TOML: "));
     EXPECT_TRUE(problems_of("[a").starts_with("f:1: not TOML: "));
     EXPECT_TRUE(problems_of("a = 1\na = 2").starts_with("f:2: not TOML: "));
@@ -99,7 +100,7 @@ TEST(TomlSection, says_where_a_file_is_no_toml) {
     EXPECT_NE(problems_of("a = " + std::string(100'000, '[')), "");
 }
 
-TEST(TomlSection, wants_tables_where_tables_belong) {
+TEST(TomlSection, requires_tables) {
     auto file = TomlFile::parse("a = 1\nb = 2\nc = [1]\n", "f");
     ASSERT_TRUE(file.ok());
     {

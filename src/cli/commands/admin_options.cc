@@ -36,24 +36,24 @@ Examples:
   evenkeel key rotate app --key secondary
   evenkeel key rm app --yes
 
-A key is a name with two secrets; one is replaced while clients move to the other. Managing keys
-needs a key with Manage.)";
+A key is a name with two secrets. To rotate without downtime, move clients to one secret and replace
+the other. Managing keys needs a key with the right 'manage'.)";
 
 constexpr const char* conn_examples = R"x(
 Examples:
   evenkeel conn orders                    for the hub of 'evenkeel dev', or of EVENKEEL_HUB
-  evenkeel conn orders --key app --test   with the key 'app', and try it
+  evenkeel conn orders --key app --test   with the key 'app', and test it
   eval "$(evenkeel conn --env)"           for the programs of this shell
 
-It prints a secret.)x";
+The output contains a secret.)x";
 
 constexpr const char* check_examples = R"(
 Examples:
   evenkeel check                          the hub of 'evenkeel dev', or of EVENKEEL_HUB
-  evenkeel check orders --rights send     and that this key may send to 'orders'
+  evenkeel check orders --rights send     also that this key may send to 'orders'
   evenkeel check -o json
 
-The exit code is 0 if all is well, 8 with warnings, 9 if something failed.)";
+The exit code is 0 if all checks pass, 8 with warnings, 9 if a check failed.)";
 
 // The options of a noun such as `hub`, and how its commands show their result.
 template <typename Options>
@@ -88,13 +88,15 @@ Noun<Options>& add_noun(CLI::App& app, Chosen& chosen, const char* name, const c
 }
 
 void add_settings(CLI::App& command, HubCommand& hub) {
-    command.add_option("--partitions", hub.partitions, "Partitions; more can be added, never less")
+    command
+        .add_option("--partitions", hub.partitions,
+                    "Number of partitions; can be increased later, never decreased")
         ->check(CLI::Range(1, 2048));
-    command.add_option("--retention", hub.retention, "Keep events so long: 12h, 7d, forever")
+    command.add_option("--retention", hub.retention, "How long events are kept: 12h, 7d, forever")
         ->type_name("TIME");
     command
         .add_option("--partition-bytes-max", hub.partition_bytes_max,
-                    "Oldest events go above this size of a partition: 10GiB, unlimited")
+                    "Delete the oldest events above this partition size: 10GiB, unlimited")
         ->type_name("SIZE");
 }
 
@@ -109,25 +111,26 @@ void add_hub(CLI::App& app, Chosen& chosen) {
         command->add_option("HUB", hub.name, "Name of the event hub")->required();
         return command;
     };
-    add_output(*hubs.leaf("ls", "What there is", hub_ls), output, {"table", "json", "name"});
-    auto* create = named(hubs.leaf("create", "Make an event hub", hub_create));
+    add_output(*hubs.leaf("ls", "List event hubs", hub_ls), output, {"table", "json", "name"});
+    auto* create = named(hubs.leaf("create", "Create an event hub", hub_create));
     add_settings(*create, hub);
-    create->add_option("--group", hub.groups, "A consumer group to make with it")
+    create->add_option("--group", hub.groups, "Consumer group to create with it; repeatable")
         ->take_all()
         ->allow_extra_args(false);
-    create->add_flag("--if-not-exists", hub.if_not_exists, "Leave it if it is there");
+    create->add_flag("--if-not-exists", hub.if_not_exists, "Do nothing if it exists");
     add_output(*create, output, {"table", "json"});
-    add_output(*named(hubs.leaf("show", "One event hub, partition by partition", hub_show)), output,
+    add_output(*named(hubs.leaf("show", "Show an event hub and its partitions", hub_show)), output,
                {"table", "json"});
-    auto* alter = named(hubs.leaf("alter", "Change its settings", hub_alter));
+    auto* alter = named(hubs.leaf("alter", "Change the settings of an event hub", hub_alter));
     add_settings(*alter, hub);
     add_output(*alter, output, {"table", "json"});
-    auto* purge = named(hubs.leaf("purge", "Remove its events; it stays", hub_purge));
-    purge->add_option("-p,--partition", hub.partition, "Only of this partition");
+    auto* purge =
+        named(hubs.leaf("purge", "Delete the events of an event hub, but not the hub", hub_purge));
+    purge->add_option("-p,--partition", hub.partition, "Only this partition");
     purge->add_option("--before", hub.before, "Only events before this sequence number")
         ->check(CLI::NonNegativeNumber);
     add_danger(*purge, hub.danger);
-    auto* rm = named(hubs.leaf("rm", "Remove it with all its events", hub_rm));
+    auto* rm = named(hubs.leaf("rm", "Delete an event hub and all its events", hub_rm));
     add_danger(*rm, hub.danger);
 }
 
@@ -141,27 +144,28 @@ void add_group(CLI::App& app, Chosen& chosen) {
         return command;
     };
     const auto named = [&](CLI::App* command) {
-        of_hub(command)->add_option("GROUP", group.name, "Name of the group")->required();
+        of_hub(command)->add_option("GROUP", group.name, "Name of the consumer group")->required();
         return command;
     };
-    add_output(*of_hub(groups.leaf("ls", "The groups of an event hub", group_ls)), output,
-               {"table", "json", "name"});
-    auto* create = named(groups.leaf("create", "Make a group", group_create));
-    create->add_flag("--if-not-exists", group.if_not_exists, "Leave it if it is there");
+    add_output(*of_hub(groups.leaf("ls", "List the consumer groups of an event hub", group_ls)),
+               output, {"table", "json", "name"});
+    auto* create = named(groups.leaf("create", "Create a consumer group", group_create));
+    create->add_flag("--if-not-exists", group.if_not_exists, "Do nothing if it exists");
     add_output(*create, output, {"table", "json"});
-    add_danger(*named(groups.leaf("rm", "Remove a group; events stay", group_rm)), group.danger);
+    add_danger(*named(groups.leaf("rm", "Delete a consumer group; events are kept", group_rm)),
+               group.danger);
 }
 
 void add_key(CLI::App& app, Chosen& chosen) {
     auto& keys = add_noun<KeyCommand>(
-        app, chosen, "key", "Keys and what they allow: list, show, create, rotate, remove",
+        app, chosen, "key", "Access keys and their rights: list, show, create, rotate, remove",
         key_examples);
     auto& key = keys.options;
     auto& output = keys.output;
     const auto of_hub = [&](CLI::App* command) {
         command
             ->add_option("--event-hub", key.event_hub,
-                         "A key of this event hub only; without it, of the whole namespace")
+                         "Event hub of the key; default: the whole namespace")
             ->type_name("HUB");
         return command;
     };
@@ -169,38 +173,40 @@ void add_key(CLI::App& app, Chosen& chosen) {
         of_hub(command)->add_option("KEY", key.name, "Name of the key")->required();
         return command;
     };
-    add_output(*of_hub(keys.leaf("ls", "Names and rights, without secrets", key_ls)), output,
+    add_output(*of_hub(keys.leaf("ls", "List names and rights, without secrets", key_ls)), output,
                {"table", "json", "name"});
-    add_output(*named(keys.leaf("show", "One key with its secrets", key_show)), output,
+    add_output(*named(keys.leaf("show", "Show a key and its secrets", key_show)), output,
                {"table", "json"});
-    auto* create = named(keys.leaf("create", "Make a key, and show it", key_create));
-    create->add_option("--rights", key.rights, "send, listen, manage; with commas between")
+    auto* create = named(keys.leaf("create", "Create a key and show it", key_create));
+    create->add_option("--rights", key.rights, "Comma-separated: send, listen, manage")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->required();
     add_output(*create, output, {"table", "json"});
-    auto* rotate = named(keys.leaf("rotate", "Replace one of its two secrets", key_rotate));
-    rotate->add_option("--key", key.which, "Which of the two is replaced")
+    auto* rotate =
+        named(keys.leaf("rotate", "Replace one of the two secrets of a key", key_rotate));
+    rotate->add_option("--key", key.which, "Which secret to replace")
         ->check(CLI::IsMember({"primary", "secondary"}))
         ->required();
     add_output(*rotate, output, {"table", "json"});
-    add_danger(*named(keys.leaf("rm", "Remove a key", key_rm)), key.danger);
+    add_danger(*named(keys.leaf("rm", "Delete a key", key_rm)), key.danger);
 }
 
 void add_conn(CLI::App& app, Chosen& chosen) {
     auto& options = chosen.keep<ConnCommand>();
     auto& output = chosen.keep<std::string>();
     output = "table";
-    auto* command =
-        app.add_subcommand("conn", "Print a connection string for other programs, and try it");
+    auto* command = app.add_subcommand(
+        "conn", "Print a connection string for other programs, and optionally test it");
     command->footer(conn_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub");
-    command->add_option("--key", options.key, "With this key; needs Manage")->type_name("KEY");
+    command->add_option("--key", options.key, "Use this key; needs the right 'manage'")
+        ->type_name("KEY");
     command->add_option("--for", options.way, "AMQP, or AMQP over WebSocket")
         ->check(CLI::IsMember({"amqp", "ws"}))
         ->capture_default_str();
-    command->add_flag("--env", options.as_environment, "As lines for a shell");
-    command->add_flag("--test", options.test, "Try it, and say so on stderr");
+    command->add_flag("--env", options.as_environment, "Print shell assignments");
+    command->add_flag("--test", options.test, "Connect with it, and report the result on stderr");
     add_output(*command, output, {"table", "json"});
     add_admin(*command, options.remote);
     command->callback([&options, &output, &chosen] {
@@ -213,11 +219,13 @@ void add_check(CLI::App& app, Chosen& chosen) {
     auto& options = chosen.keep<CheckCommand>();
     auto& output = chosen.keep<std::string>();
     output = "table";
-    auto* command =
-        app.add_subcommand("check", "Can the hub be reached and used? Each check with a remedy");
+    auto* command = app.add_subcommand(
+        "check", "Check that the hub can be reached and used, with a remedy for each problem");
     command->footer(check_examples);
     command->add_option("HUB", options.event_hub, "Name of an event hub");
-    command->add_option("--rights", options.rights, "These are needed: send, listen, manage")
+    command
+        ->add_option("--rights", options.rights,
+                     "Rights that must be granted: send, listen, manage")
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::IsMember({"send", "listen", "manage"}));

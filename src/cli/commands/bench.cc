@@ -14,7 +14,7 @@
 namespace evenkeel::cli {
 namespace {
 
-// With a slash at its end; empty if the system does not tell.
+// With a slash at its end; empty if it is not known.
 std::string folder_of_this_program() {
     std::array<char, 4096> path;
     const ssize_t size = readlink("/proc/self/exe", path.data(), path.size());
@@ -27,7 +27,7 @@ std::string folder_of_this_program() {
 
 // All that follows is for the other program, --help too.
 void add_bench(CLI::App& app, Chosen& chosen) {
-    auto* command = app.add_subcommand("bench", "Measure this build on this machine");
+    auto* command = app.add_subcommand("bench", "Benchmark this build on this machine");
     command->set_help_flag();
     command->prefix_command();
     command->callback([command, &chosen] { chosen.exit = bench(command->remaining()); });
@@ -43,7 +43,7 @@ ExitCode bench(const std::vector<std::string>& arguments) {
     if (errno == ENOENT) execvp(name.c_str(), raw.data());
     const int error = errno;
     if (error == ENOENT) {
-        return fail("cannot find evenkeel-bench, the program that measures",
+        return fail("cannot find evenkeel-bench, the benchmark program",
                     {ErrorCode::not_found, fmt::format("it is neither in {} nor on PATH", folder)},
                     "install evenkeel-bench beside evenkeel, or build it: "
                     "cmake --build --preset release --target evenkeel-bench");

@@ -47,9 +47,9 @@ public:
             skip("event hub", "the hub was not reached");
             skip("rights", "the hub was not reached");
         } else if (event_hub_.empty()) {
-            skip("token", "no event hub is known to try it with; name one");
-            skip("event hub", "there is none, or none was named");
-            skip("rights", "no event hub is known to try them with");
+            skip("token", "no event hub to test it with; name one");
+            skip("event hub", "there is no event hub, or none was named");
+            skip("rights", "no event hub to test them with");
         } else if (token_and_hub()) {
             rights(has_admin);
         } else {
@@ -89,7 +89,7 @@ private:
             return false;
         }
         add("reach", Status::ok,
-            fmt::format("{} takes connections, {:.1f} ms away", where,
+            fmt::format("{} accepts connections, {:.1f} ms away", where,
                         std::chrono::duration<double, std::milli>(clock.now() - before).count()));
         return true;
     }
@@ -110,27 +110,29 @@ private:
             add("admin", Status::ok, fmt::format("{}: {}", where, health->message));
         } else {
             add("admin", Status::failed, fmt::format("{}: {}", where, health->message),
-                "the hub's own log says more");
+                "see the log of the hub");
         }
         clock(health->clock);
         return true;
     }
 
     void clock(const std::optional<WallTime>& there) {
-        if (!there) return skip("clock", "the hub did not tell its time");
-        // It tells whole seconds, so half a second is the middle of what it may be.
+        if (!there) return skip("clock", "the hub did not send its time");
+        // The header has whole seconds, so half a second is the middle of what it may be.
         const double seconds =
             static_cast<double>((SystemClock().wall() - *there).count()) / 1000 - 0.5;
         const double apart = std::max(0.0, std::abs(seconds) - 1);
         const std::string detail =
-            apart < 1 ? std::string("the same here and there")
+            apart < 1 ? std::string("the same on both sides")
                       : fmt::format("it is {:.0f} s {} here than there", std::abs(seconds),
                                     seconds > 0 ? "later" : "earlier");
         const Status status = apart >= clock_failed_seconds    ? Status::failed
                               : apart >= clock_warning_seconds ? Status::warning
                                                                : Status::ok;
         add("clock", status, detail,
-            status == Status::ok ? "" : "set the clocks (NTP): tokens would end too early or late");
+            status == Status::ok
+                ? ""
+                : "synchronize the clocks (NTP): tokens expire too early or too late");
     }
 
     void first_hub() {
@@ -141,30 +143,30 @@ private:
     bool token_and_hub() {
         const auto contact = first_contact(remote_, event_hub_);
         if (contact.ok()) {
-            add("token", Status::ok, "the hub takes it");
+            add("token", Status::ok, "accepted by the hub");
             add("event hub", Status::ok,
                 fmt::format("'{}' has {} partition{}", contact->name, contact->partitions,
                             contact->partitions == 1 ? "" : "s"));
             return true;
         }
         if (contact.error().code == ErrorCode::not_found) {
-            add("token", Status::ok, "the hub takes it");
+            add("token", Status::ok, "accepted by the hub");
             add("event hub", Status::failed, contact.error().detail,
-                fmt::format("'evenkeel hub ls' shows what there is, 'evenkeel hub create {}' makes "
+                fmt::format("'evenkeel hub ls' lists event hubs, 'evenkeel hub create {}' makes "
                             "it",
                             event_hub_));
         } else if (contact.error().code == ErrorCode::not_allowed) {
             add("token", Status::failed, contact.error().detail,
                 "is the key right, and the key's name? 'evenkeel conn --key NAME' prints a fresh "
-                "connection string where somebody may manage the hub");
-            skip("event hub", "the hub does not let us in");
+                "connection string, with a key that has the right 'manage'");
+            skip("event hub", "the hub refused the connection");
         } else {
             add("token", Status::failed, contact.error().detail,
                 remote_.target.tls
                     ? "does the hub speak TLS there? --ca names its certificate, "
                       "UseDevelopmentEmulator=true means plain TCP"
                     : "is that an AMQP port? UseDevelopmentEmulator=true means plain TCP");
-            skip("event hub", "the hub does not let us in");
+            skip("event hub", "the hub refused the connection");
         }
         return false;
     }
@@ -193,11 +195,11 @@ private:
         const std::string detail =
             fmt::format("{}{}", granted.empty() ? "none" : joined(granted, ", "),
                         others.empty() ? "" : "; not " + joined(others, ", ")) +
-            (has_admin ? "" : "; manage was not tried");
+            (has_admin ? "" : "; manage was not tested");
         if (!missing.empty() || granted.empty()) {
             add("rights", Status::failed, detail,
                 missing.empty()
-                    ? "use a key that may do something here"
+                    ? "use a key with rights on this event hub"
                     : fmt::format("use a key with {}: 'evenkeel key create NAME --rights {}'",
                                   joined(missing, " and "), joined(missing, ",")));
         } else {

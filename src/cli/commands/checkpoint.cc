@@ -154,7 +154,7 @@ ExitCode checkpoint_export(const CheckpointOptions& options) {
 
 ExitCode checkpoint_copy(const CheckpointOptions& options) {
     if (options.to_store.empty() && options.to_group.empty()) {
-        return wrong_usage("copy needs a place to copy to", "use --to STORE, --to-group GROUP");
+        return wrong_usage("copy needs a destination", "use --to STORE, --to-group GROUP");
     }
     auto from = open_group(options, false);
     if (!from.ok()) return fail("cannot copy", from.error());
@@ -206,7 +206,7 @@ ExitCode checkpoint_adopt(const CheckpointOptions& options) {
         }));
         return true;
     }();
-    if (!changed.ok()) return fail("the entries stay as they are", changed.error());
+    if (!changed.ok()) return fail("the entries were not changed", changed.error());
     fmt::print("{}\n", *changed ? "the next hub that a processor of the group reads takes them"
                                 : "the entries belong to no hub");
     return ExitCode::done;

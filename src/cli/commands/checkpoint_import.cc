@@ -98,14 +98,14 @@ std::string why_stays(const Checkpoint& wanted, const CheckpointRow& row, bool i
     const Checkpoint& stored = *row.checkpoint;
     if (stored.sequence.value < 0 && stored.offset.empty()) return {};
     if (stored.sequence == wanted.sequence && stored.offset == wanted.offset) {
-        return "it is there already";
+        return "already stored";
     }
     if (is_forced) return {};
     if (wanted.sequence.value < 0) {
         return fmt::format("the other one is known by its offset {} only; --force takes it",
                            wanted.offset);
     }
-    if (stored.sequence == wanted.sequence) return "it is there already";
+    if (stored.sequence == wanted.sequence) return "already stored";
     if (stored.sequence.value > wanted.sequence.value) {
         return fmt::format("the other one is behind, at {}; --force goes back to it",
                            wanted.sequence.value);
@@ -128,7 +128,7 @@ ExitCode import_legacy(const CheckpointOptions& options) {
     }
     if (const LegacyEntry* const live = live_one(*found)) {
         const std::string what =
-            fmt::format("'{}' is held by a program that still runs: {}", live->name, live->owner);
+            fmt::format("'{}' is owned by a program that still runs: {}", live->name, live->owner);
         if (!options.is_forced && !options.is_dry_run) {
             return fail(what, {ErrorCode::conflict, "nothing was changed"},
                         "stop the old processors and wait two minutes, or use --force");
@@ -158,12 +158,12 @@ ExitCode import_legacy(const CheckpointOptions& options) {
 
 ExitCode checkpoint_import(const CheckpointOptions& options) {
     if (options.file.empty() == options.from.empty()) {
-        return wrong_usage("import needs one place to import from",
+        return wrong_usage("import needs exactly one source",
                            "use --file FILE of 'evenkeel checkpoint export', or --from ADDRESS of "
                            "another program's checkpoints");
     }
     if (options.from.empty() && !(options.path.empty() && options.layout == "auto")) {
-        return wrong_usage("--layout and --path are of no use to a file", "use them with --from");
+        return wrong_usage("--layout and --path do not apply to --file", "use them with --from");
     }
     return options.from.empty() ? import_file(options) : import_legacy(options);
 }

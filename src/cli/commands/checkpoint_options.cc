@@ -9,14 +9,14 @@ namespace {
 constexpr const char* checkpoint_examples = R"(
 Examples:
   evenkeel checkpoint ls homes --store sqlite:progress.db
-  evenkeel checkpoint set homes --store sqlite:progress.db --to -1h --dry-run  an hour again?
+  evenkeel checkpoint set homes --store sqlite:progress.db --to -1h --dry-run  repeat an hour?
   evenkeel checkpoint set homes --store sqlite:progress.db --to seq:500 --partition 3
   evenkeel checkpoint rewind homes --store sqlite:progress.db --by 1000
   evenkeel checkpoint export homes --store sqlite:progress.db > progress.ndjson
   evenkeel checkpoint copy homes --store sqlite:progress.db --to-group test
 
-A partition that a live processor owns is left alone, unless --force takes it away from it: then the
-owner can store nothing any more. The store may also be given in EVENKEEL_STORE.)";
+A partition that is owned by a running processor is not changed. --force changes it, and fences the
+owner: it cannot store checkpoints any more. The store can also be set by EVENKEEL_STORE.)";
 
 constexpr const char* import_examples = R"(
 Examples:
@@ -26,10 +26,10 @@ Examples:
   evenkeel checkpoint import homes --namespace myns.servicebus.windows.net --group billing
       --from redis://redis.example.org --to postgresql://db.example.org/progress
 
-Layouts: metadata (the SDKs of today, Functions' extension from 5 on), functions (JSON in blobs,
-extension up to 4), lease (EventProcessorHost), jedis (Java in Redis). A record that cannot be used
-is named, and then nothing is imported. A position is never set back, a live owner's never taken,
-and a group whose old processors still run is left alone, but with --force.)";
+Layouts: metadata (current SDKs, Functions extension 5 and later), functions (JSON in blobs, up to
+extension 4), lease (EventProcessorHost), jedis (Java, in Redis). If a record is invalid, it is
+reported and nothing is imported. Without --force, positions never move backwards, partitions with a
+running owner are not changed, and nothing is imported while the old processors still run.)";
 
 // What the subcommands have in common.
 CLI::App* add(CLI::App& parent, CheckpointOptions& options, Chosen& chosen, const char* name,
@@ -45,12 +45,12 @@ CLI::App* add(CLI::App& parent, CheckpointOptions& options, Chosen& chosen, cons
         ->required();
     command->add_option("-g,--group", options.group, "Consumer group")->capture_default_str();
     command->add_option("--namespace", options.hub_namespace,
-                        "Host of the hub; that of the connection string without it");
+                        "Host name of the hub; default: that of the connection string");
     command->add_option("--hub,--connection", options.remote.connection,
                         "Connection string of the hub [EVENKEEL_HUB; that of 'evenkeel dev']");
-    command->add_option("-p,--partition", options.partitions, "Partition; all without it")
+    command->add_option("-p,--partition", options.partitions, "Partition; default: all")
         ->take_all();
-    command->add_option("-o,--output", options.output, "How results are shown")
+    command->add_option("-o,--output", options.output, "Output format")
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();
     command->callback([&options, &chosen, run] { chosen.exit = run(options); });
@@ -61,44 +61,47 @@ CLI::App* add(CLI::App& parent, CheckpointOptions& options, Chosen& chosen, cons
 
 void add_checkpoint(CLI::App& app, Chosen& chosen) {
     auto& options = chosen.keep<CheckpointOptions>();
-    auto* parent = app.add_subcommand("checkpoint", "Look at the progress of a group, and set it");
+    auto* parent = app.add_subcommand(
+        "checkpoint", "Show, set, copy and import the checkpoints of a consumer group");
     parent->footer(checkpoint_examples);
     parent->require_subcommand(1);
     const auto add_one = [&](const char* name, const char* what,
                              ExitCode (*run)(const CheckpointOptions&)) {
         return add(*parent, options, chosen, name, what, run);
     };
-    add_one("ls", "Positions and owners", &checkpoint_ls);
-    auto* set = add_one("set", "Handle events from a position on", &checkpoint_set);
+    add_one("ls", "List positions and owners", &checkpoint_ls);
+    auto* set = add_one("set", "Set the position at which processing continues", &checkpoint_set);
     set->add_option("--to", options.to, "start, end, seq:N, offset:N, a time, -15m, or -10")
         ->required();
-    auto* rewind = add_one("rewind", "Go back by some events", &checkpoint_rewind);
-    rewind->add_option("--by", options.by, "How many events of each partition")->required();
+    auto* rewind =
+        add_one("rewind", "Move positions back by a number of events", &checkpoint_rewind);
+    rewind->add_option("--by", options.by, "Number of events per partition")->required();
     add_one("export", "Write positions as JSON lines", &checkpoint_export);
-    auto* import = add_one("import", "Set positions from a file, or as another program has them",
-                           &checkpoint_import);
+    auto* import =
+        add_one("import", "Set positions from a file or from another program's checkpoints",
+                &checkpoint_import);
     import->footer(import_examples);
-    import->add_option("--file", options.file, "A file of export");
+    import->add_option("--file", options.file, "File written by 'checkpoint export'");
     import->add_option("--from", options.from,
                        "Other programs' checkpoints: azblob:... (as --store), redis://HOST");
     import
         ->add_option("--layout", options.layout,
-                     "How they lie there; the first that is found without it")
+                     "Layout of those checkpoints; default: the first that is found")
         ->check(CLI::IsMember({"auto", "metadata", "functions", "lease", "jedis"}))
         ->capture_default_str();
     import->add_option("--path", options.path,
-                       "What their names begin with, if not with those of namespace, hub and "
+                       "Prefix of their names, if not that of namespace, hub and "
                        "group: 'old$Default/'");
-    auto* copy =
-        add_one("copy", "Set positions as another group or store has them", &checkpoint_copy);
-    copy->add_option("--to", options.to_store, "Store to copy to; the same one without it");
-    copy->add_option("--to-group", options.to_group, "Group to copy to; the same one without it");
-    add_one("adopt", "Let a new hub of that name go on with another's entries", &checkpoint_adopt);
+    auto* copy = add_one("copy", "Copy positions to another group or store", &checkpoint_copy);
+    copy->add_option("--to", options.to_store, "Store to copy to; default: the same store");
+    copy->add_option("--to-group", options.to_group, "Group to copy to; default: the same group");
+    add_one("adopt", "Keep the checkpoints for a new hub of the same name", &checkpoint_adopt);
     for (auto* command : {set, rewind, import, copy}) {
-        command->add_flag("--dry-run", options.is_dry_run, "Only say what would happen");
+        command->add_flag("--dry-run", options.is_dry_run, "Only print what would change");
         command->add_flag("--force", options.is_forced,
-                          command == import ? "Also backwards, and where a processor is at work"
-                                            : "Also where a live processor is the owner");
+                          command == import
+                              ? "Also move backwards, and where a processor is running"
+                              : "Also change partitions owned by a running processor");
     }
 }
 

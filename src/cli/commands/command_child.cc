@@ -174,7 +174,7 @@ Result<> CommandChild::write(std::string_view text, const GetWish& wish) {
             text.remove_prefix(static_cast<std::size_t>(written));
         } else if (errno != EAGAIN && errno != EINTR) {
             return failed(
-                fmt::format("the command does not take events: {}", std::strerror(errno)));
+                fmt::format("cannot write events to the command: {}", std::strerror(errno)));
         }
     }
     return {};
@@ -187,7 +187,7 @@ Result<std::string> CommandChild::read_line(const GetWish& wish) {
             read_.erase(0, end + 1);
             return line;
         }
-        if (read_.size() > line_bytes_max) return failed("the command answers without end");
+        if (read_.size() > line_bytes_max) return failed("the command's answer is too long");
         EK_TRY(wait_for(output_, POLLIN, wish));
         char buffer[4096];
         const ssize_t got = ::read(output_, buffer, sizeof buffer);
@@ -196,7 +196,8 @@ Result<std::string> CommandChild::read_line(const GetWish& wish) {
         } else if (got == 0) {
             return failed("the command ended before it had answered");
         } else if (errno != EINTR) {
-            return failed(fmt::format("read its answer: {}", std::strerror(errno)));
+            return failed(
+                fmt::format("cannot read the command's answer: {}", std::strerror(errno)));
         }
     }
 }

@@ -229,7 +229,7 @@ std::vector<Candidate> words_of(const Typed& typed) {
 
 void add_completion(CLI::App& app, Chosen& chosen) {
     auto& shell = chosen.keep<std::string>();
-    auto* command = app.add_subcommand("completion", "Print the completion of a shell");
+    auto* command = app.add_subcommand("completion", "Print the completion script for a shell");
     command->footer(completion_examples);
     command->add_option("SHELL", shell, "bash, zsh or fish")
         ->required()

@@ -25,18 +25,20 @@ ExitCode test_it(const ConnCommand& options, const std::string& connection,
     RemoteOptions again = options.remote;
     again.connection = connection;
     const auto remote = remote_of(again);
-    if (!remote.ok()) return fail("the connection string is no good", remote.error());
+    if (!remote.ok()) return fail("the connection string is not valid", remote.error());
     const std::string where = io::to_string(remote->target.endpoint);
     if (event_hub.empty()) {
         const auto reached = Dialer("").reach(remote->target.endpoint, remote->timeout);
-        if (!reached.ok()) return fail_remote("the hub is out of reach", reached.error(), *remote);
-        fmt::print(stderr, "{} takes connections; name an event hub to try the key too\n", where);
+        if (!reached.ok()) return fail_remote("cannot reach the hub", reached.error(), *remote);
+        fmt::print(stderr, "{} accepts connections; name an event hub to test the key too\n",
+                   where);
         return ExitCode::done;
     }
     const auto contact = first_contact(*remote, event_hub);
     if (!contact.ok()) {
-        return fail_remote(fmt::format("event hub '{}' cannot be used so", event_hub),
-                           contact.error(), *remote);
+        return fail_remote(
+            fmt::format("cannot use event hub '{}' with this connection string", event_hub),
+            contact.error(), *remote);
     }
     fmt::print(stderr, "it works: event hub '{}' at {} has {} partitions\n", contact->name, where,
                contact->partitions);
@@ -87,9 +89,8 @@ ExitCode conn(const ConnCommand& options) {
         const auto key = find_key(*remote, event_hub, options.key);
         if (!key.ok()) {
             return fail_admin(
-                fmt::format("key '{}' cannot be had", options.key), key.error(), *remote,
-                key.error().code == ErrorCode::not_found ? "'evenkeel key ls' shows what there is"
-                                                         : "");
+                fmt::format("cannot get key '{}'", options.key), key.error(), *remote,
+                key.error().code == ErrorCode::not_found ? "'evenkeel key ls' lists the keys" : "");
         }
         credentials = {key->name, key->primary, {}};
     }

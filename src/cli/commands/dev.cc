@@ -75,7 +75,7 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
     const std::string endpoint = port == 5672 ? "localhost" : fmt::format("localhost:{}", port);
     fmt::print("{}   data {} ({})   ready in {} ms\n\n",
                painted(terminal, Paint::strong, "Evenkeel " EVENKEEL_VERSION), data,
-               options.ephemeral ? "forgotten at the end" : "kept", ready_ms);
+               options.ephemeral ? "deleted on exit" : "kept", ready_ms);
     fmt::print("  AMQP        amqp://{}   plain; SDKs with UseDevelopmentEmulator=true\n",
                endpoint);
     if (ports.amqps) fmt::print("  AMQP + TLS  amqps://localhost:{}\n", ports.amqps);
@@ -98,16 +98,17 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
     }
     if (options.accept_any_token) {
         fmt::print(
-            "\n  {}  Tokens of type jwt are NOT checked (--accept-any-token): whoever "
-            "shows any has all rights.\n",
+            "\n  {}  JWTs are NOT checked (--accept-any-token): any token "
+            "grants all rights.\n",
             painted(terminal, Paint::bad, "WARNING"));
     }
     if (!io::is_loopback(options.address)) {
-        fmt::print("\n  {}  Other machines reach {}, and everybody knows the key above.\n",
+        fmt::print("\n  {}  {} is reachable from other machines, and the key above is public.\n",
                    painted(terminal, Paint::bad, "WARNING"), options.address);
     }
-    fmt::print("\nCtrl-C stops.{}\n",
-               options.ephemeral ? "" : " Events are kept; use --ephemeral to forget them.");
+    fmt::print(
+        "\nCtrl-C stops.{}\n",
+        options.ephemeral ? "" : " Events are kept; use --ephemeral to delete them on exit.");
     std::fflush(stdout);
 }
 
@@ -122,7 +123,7 @@ ExitCode dev(const DevOptions& options) {
     wanted.hub.directory = options.data;
     if (options.ephemeral) {
         auto made = TemporaryFolder::make("", "dev");
-        if (!made.ok()) return fail("dev: no temporary folder", made.error());
+        if (!made.ok()) return fail("cannot create a temporary folder", made.error());
         temporary = std::move(*made);
         wanted.hub.directory = temporary->path() + "/hub";
     }
@@ -131,14 +132,14 @@ ExitCode dev(const DevOptions& options) {
     if (const auto port = health_port(options)) wanted.health = {options.address, *port};
     if (options.tls_port || options.https_port) {
         auto identity = io::make_self_signed();
-        if (!identity.ok()) return fail("no certificate could be made", identity.error());
+        if (!identity.ok()) return fail("cannot create a certificate", identity.error());
         if (options.tls_port) wanted.amqps = {{options.address, *options.tls_port}};
         if (options.https_port) wanted.https = {{options.address, *options.https_port}};
         if (!options.certificate_file.empty()) {
             io::system::SystemFiles files;
             const auto written = io::replace_file(files, options.certificate_file,
                                                   as_bytes(identity->certificate_pem));
-            if (!written.ok()) return fail("the certificate was not written", written.error());
+            if (!written.ok()) return fail("cannot write the certificate", written.error());
         }
         wanted.identity = std::move(*identity);
     }
@@ -147,28 +148,27 @@ ExitCode dev(const DevOptions& options) {
     for (const auto& name : options.host_names) {
         if (http::is_host_name(name)) continue;
         return fail("--host-name", Error{ErrorCode::invalid_argument,
-                                         fmt::format("'{}' is no name of a host", name)});
+                                         fmt::format("'{}' is not a host name", name)});
     }
     wanted.site.names = options.host_names;
     wanted.door.accept_any_token = options.accept_any_token;
     auto wishes = wishes_of(options);
     if (!wishes.ok()) {
-        return fail("the event hubs are not known", wishes.error(), "evenkeel dev --help");
+        return fail("invalid list of event hubs", wishes.error(), "evenkeel dev --help");
     }
     wanted.event_hubs = std::move(*wishes);
     auto server = server::Server::open(wanted);
     if (!server.ok()) {
-        return fail(
-            "the hub did not start", server.error(),
-            "other ports are chosen with --port, --http-port and --health-port, another folder "
-            "with --data");
+        return fail("the hub did not start", server.error(),
+                    "choose other ports with --port, --http-port and --health-port, another folder "
+                    "with --data");
     }
     const auto ready = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - started);
     if (!options.ready_file.empty()) {
         io::system::SystemFiles files;
         const auto written =
             io::replace_file(files, options.ready_file, as_bytes((*server)->ready_text()));
-        if (!written.ok()) return fail("the ready file was not written", written.error());
+        if (!written.ok()) return fail("cannot write the ready file", written.error());
     }
     show(**server, options, options.ephemeral ? "temporary" : options.data, ready.count());
     while (!interrupt.wait(std::chrono::hours(1))) {

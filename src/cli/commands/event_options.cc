@@ -11,27 +11,27 @@ namespace {
 constexpr const char* send_examples = R"(
 Examples:
   evenkeel send eh1 "hello" "world"                 one event for each argument
-  tail -f app.log | evenkeel send eh1               one event for each line, as they come
+  tail -f app.log | evenkeel send eh1               one event per line, sent as lines arrive
   evenkeel send eh1 --file orders.ndjson --format ndjson --key-field customerId
   evenkeel send eh1 --file photo.jpg --format file --content-type image/jpeg
-  evenkeel send eh1 "tick" --count 1000 --rate 100/s  the same event again and again
+  evenkeel send eh1 "tick" --count 1000 --rate 100/s  the same event, repeated
 
-The exit code is 7 if some events were sent and some not.)";
+The exit code is 7 if only some events were sent.)";
 
 constexpr const char* read_examples = R"(
 Examples:
-  evenkeel read eh1                                 all there is, then it ends
-  evenkeel read eh1 --from -15m --follow            the last quarter of an hour, and what comes
-  evenkeel read eh1 --from -10                      the last ten of each partition
+  evenkeel read eh1                                 all stored events, then exit
+  evenkeel read eh1 --from -15m --follow            the last 15 minutes, then new events
+  evenkeel read eh1 --from -10                      the last ten events of each partition
   evenkeel read eh1 -p 0 --from seq:100 -n 10
   evenkeel read eh1 -f '%p %s %d %k %v\n'           partition, number, time, key and body
   evenkeel read eh1 -o json | jq .body
-  evenkeel read eh1 --from -2h --to -1h             an hour, an hour ago
+  evenkeel read eh1 --from -2h --to -1h             from two hours ago to one hour ago
   evenkeel read eh1 --filter 'body.total > 100 and properties.kind == "order"'
 
 Filter: body, key, partition, seq, offset, size, enqueued, content_type, properties.NAME;
 body.NAME, body["any name"], body.list[0] in JSON; == != < <= > >= contains; and, or, not, ();
-texts and times in quotes. A value alone is met if it is there and not false or null.
+strings and times in quotes. A value alone matches if it exists and is not false or null.
 
 Format: %t event hub, %p partition, %s sequence number, %o offset, %k key, %d time,
 %d{strftime[%H:%M:%S]}, %v body, %v{hex}, %v{base64}, %V its length, %h properties,
@@ -44,12 +44,15 @@ void add_send(CLI::App& app, Chosen& chosen) {
     auto* command = app.add_subcommand("send", "Send events to an event hub");
     command->footer(send_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    command->add_option("BODY", options.bodies, "Events; without any, those of --file");
-    command->add_option("--file", options.files, "Read events from there; -: standard input")
+    command->add_option("BODY", options.bodies,
+                        "Event bodies; if there are none, events come from --file");
+    command->add_option("--file", options.files, "Read events from this file; -: standard input")
         ->type_name("FILE")
         ->take_all()
         ->allow_extra_args(false);
-    command->add_option("--format", options.format, "What an event is: a line, a JSON line, a file")
+    command
+        ->add_option("--format", options.format,
+                     "What becomes one event: a line, a JSON line, or a file")
         ->check(CLI::IsMember({"lines", "ndjson", "file"}))
         ->capture_default_str();
     command->add_flag_callback(
@@ -66,23 +69,24 @@ void add_send(CLI::App& app, Chosen& chosen) {
         ->take_all()
         ->allow_extra_args(false);
     command->add_option("--content-type", options.content_type, "Content type of all events");
-    command->add_option("--count", options.count, "Stop after so many; repeats the BODY arguments");
-    command->add_option("--rate", options.rate, "Events a second, or 600/m; 0: as fast as it goes")
+    command->add_option("--count", options.count,
+                        "Stop after this many events; repeats the BODY arguments");
+    command->add_option("--rate", options.rate, "Events per second, or 600/m; 0: no limit")
         ->capture_default_str();
     command->add_flag("--progress", options.progress,
-                      "Say how far it is, where no terminal is too");
-    command->add_flag("-q,--quiet", options.quiet, "Say nothing at the end");
+                      "Show progress even if stderr is not a terminal");
+    command->add_flag("-q,--quiet", options.quiet, "Do not print a summary");
     add_remote(*command, options.remote);
     command->callback([&options, &chosen] { chosen.exit = send(options); });
 }
 
 void add_read(CLI::App& app, Chosen& chosen) {
     auto& options = chosen.keep<ReadOptions>();
-    auto* command = app.add_subcommand("read", "Read events of an event hub");
+    auto* command = app.add_subcommand("read", "Read events from an event hub");
     command->footer(read_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     command->add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command->add_option("-p,--partition", options.partitions, "Partition; all without it")
+    command->add_option("-p,--partition", options.partitions, "Partition; default: all")
         ->take_all()
         ->allow_extra_args(false);
     command
@@ -90,21 +94,23 @@ void add_read(CLI::App& app, Chosen& chosen) {
                      "start, end, seq:N, offset:N, a time, -15m ago, last -N")
         ->type_name("PLACE")
         ->capture_default_str();
-    auto* to = command->add_option("--to", options.to, "Only what lies before this place");
+    auto* to = command->add_option("--to", options.to, "Stop before this position");
     to->type_name("PLACE");
-    command->add_option("--filter", options.filter, "Only events that meet this, see below")
+    command
+        ->add_option("--filter", options.filter, "Only events that match this condition, see below")
         ->type_name("CONDITION");
-    command->add_option("-n,--count", options.count, "Stop after so many events");
-    auto* follow = command->add_flag("--follow", options.follow, "Wait for more at the end");
+    command->add_option("-n,--count", options.count, "Stop after this many events");
+    auto* follow = command->add_flag("--follow", options.follow, "Keep waiting for new events");
     follow->excludes(to);
-    command->add_flag("-e,--exit", options.exit_at_end, "Stop at the end, as it does anyway")
+    command->add_flag("-e,--exit", options.exit_at_end, "Stop at the last event (the default)")
         ->excludes(follow);
-    command->add_option("-f,--format", options.format, "How an event is shown, see below");
-    command->add_option("--epoch", options.epoch, "Read alone, with this owner level");
-    command->add_option("-o,--output", options.output, "text, or a JSON object a line")
+    command->add_option("-f,--format", options.format, "Output format of an event, see below");
+    command->add_option("--epoch", options.epoch,
+                        "Read as the exclusive reader, with this owner level");
+    command->add_option("-o,--output", options.output, "text, or one JSON object per line")
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
-    command->add_flag("-q,--quiet", options.quiet, "Only events, no word about them");
+    command->add_flag("-q,--quiet", options.quiet, "Print events only, no summary");
     add_remote(*command, options.remote);
     command->callback([&options, &chosen] { chosen.exit = read(options); });
 }

@@ -38,13 +38,13 @@ ExitCode group_create(const GroupCommand& options) {
     if (!made.ok() && !(was_there && options.if_not_exists)) {
         return fail_admin(fmt::format("group '{}' of event hub '{}' was not created", options.name,
                                       options.event_hub),
-                          made.error(), *remote, was_there ? "--if-not-exists takes that" : "");
+                          made.error(), *remote, was_there ? "--if-not-exists ignores that" : "");
     }
     if (options.output == Output::json) {
         fmt::print("{}", indented(boost::json::object{{"name", options.name}}));
     } else {
         fmt::print(stderr, "{} group '{}' of event hub '{}'\n",
-                   was_there ? "there was already" : "created", options.name, options.event_hub);
+                   was_there ? "already exists:" : "created", options.name, options.event_hub);
     }
     return ExitCode::done;
 }
@@ -61,7 +61,7 @@ ExitCode group_rm(const GroupCommand& options) {
     if (std::none_of(hub->groups.begin(), hub->groups.end(), is_it)) {
         return fail_admin(
             what, Error{ErrorCode::not_found, "there is no such group"}, *remote,
-            fmt::format("'evenkeel group ls {}' shows what there is", options.event_hub));
+            fmt::format("'evenkeel group ls {}' lists the groups", options.event_hub));
     }
     const auto end = ask_first(
         options.danger,

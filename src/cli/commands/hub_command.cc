@@ -97,7 +97,7 @@ void tell(const HubCommand& options, const EventHubInfo& info, std::string_view 
                plural(info.options.partitions, "partition"), retention_text(info));
 }
 
-// What the table adds up to, and when the first of it goes.
+// The totals of the table, and when retention deletes the oldest event.
 void show_summary(const EventHubInfo& info, const std::vector<PartitionState>& partitions,
                   std::int64_t now) {
     const Totals totals = totals_of(partitions);
@@ -266,22 +266,22 @@ ExitCode hub_create(const HubCommand& options) {
     if (!made.ok()) {
         return fail_admin(
             fmt::format("event hub '{}' was not created", options.name), made.error(), *remote,
-            was_there ? "'evenkeel hub alter' changes it; --if-not-exists leaves it" : "");
+            was_there ? "'evenkeel hub alter' changes it; --if-not-exists ignores that" : "");
     }
     for (const auto& group : options.groups) {
         const auto grouped = admin.create_group(options.name, group);
         if (!grouped.ok() && grouped.error().code != ErrorCode::already_exists) {
-            fail_admin(
-                fmt::format("event hub '{}' is there, its group '{}' is not", options.name, group),
-                grouped.error(), *remote);
+            fail_admin(fmt::format("event hub '{}' was created, but not its group '{}'",
+                                   options.name, group),
+                       grouped.error(), *remote);
             return ExitCode::partly_done;
         }
     }
     if (!options.groups.empty()) made = admin.hub(options.name);
     if (!made.ok()) {
-        return fail_admin("what was created cannot be shown", made.error(), *remote);
+        return fail_admin("created, but its settings cannot be shown", made.error(), *remote);
     }
-    tell(options, *made, was_there ? "there was already" : "created");
+    tell(options, *made, was_there ? "already exists:" : "created");
     return ExitCode::done;
 }
 
@@ -315,7 +315,7 @@ ExitCode hub_alter(const HubCommand& options) {
     const auto change = change_of(options);
     if (!change.ok()) return wrong_usage(change.error().detail, "evenkeel hub alter --help");
     if (!change->partitions && !change->retention && !change->partition_bytes_max) {
-        return wrong_usage("nothing to change was given",
+        return wrong_usage("no change was given",
                            "--partitions, --retention or --partition-bytes-max");
     }
     const auto changed = AdminClient(*remote).alter(options.name, *change);
@@ -343,13 +343,13 @@ ExitCode hub_purge(const HubCommand& options) {
     }
     const auto events = purged_events(*partitions, options.partition, options.before);
     if (events == 0) {
-        fmt::print(stderr, "there is nothing to purge in event hub '{}'\n", options.name);
+        fmt::print(stderr, "event hub '{}' has no events to purge\n", options.name);
         return ExitCode::done;
     }
     const std::string where = options.partition ? fmt::format("partition {}", *options.partition)
                                                 : plural(partitions->size(), "partition");
     const auto end =
-        ask_first(options.danger, fmt::format("This removes {} of event hub '{}' ({}) for good",
+        ask_first(options.danger, fmt::format("This removes {} of event hub '{}' ({}) permanently",
                                               plural(events, "event"), options.name, where));
     if (end) return *end;
     const auto purged = admin.purge(options.name, options.partition, options.before);
@@ -368,7 +368,7 @@ ExitCode hub_rm(const HubCommand& options) {
     const Totals totals = totals_of(*partitions);
     const auto end = ask_first(
         options.danger,
-        fmt::format("This removes event hub '{}' with {} ({}), its groups and its keys for good",
+        fmt::format("This removes event hub '{}' with {} ({}), its groups and its keys permanently",
                     options.name, plural(totals.events, "event"), bytes_text(totals.bytes)));
     if (end) return *end;
     const auto removed = admin.remove(options.name);

@@ -59,9 +59,8 @@ void print_secrets(const KeyCommand& options, const Remote& remote, const KeyInf
 }
 
 ExitCode fail_key(const std::string& what, const Error& error, const Remote& remote) {
-    return fail_admin(
-        what, error, remote,
-        error.code == ErrorCode::not_found ? "'evenkeel key ls' shows what there is" : "");
+    return fail_admin(what, error, remote,
+                      error.code == ErrorCode::not_found ? "'evenkeel key ls' lists the keys" : "");
 }
 
 }  // namespace
@@ -121,7 +120,8 @@ ExitCode key_rotate(const KeyCommand& options) {
     const auto key =
         AdminClient(*remote).rotate_key(options.event_hub, options.name, options.which);
     if (!key.ok()) return fail_key(name_of(options) + " was not rotated", key.error(), *remote);
-    fmt::print(stderr, "the {} key of {} is new; clients that use the old one are cut off\n",
+    fmt::print(stderr,
+               "the {} key of {} was replaced; clients that use the old one are disconnected\n",
                options.which, name_of(options));
     print_secrets(options, *remote, *key);
     return ExitCode::done;
@@ -134,9 +134,10 @@ ExitCode key_rm(const KeyCommand& options) {
     const std::string what = name_of(options) + " was not removed";
     const auto key = admin.key(options.event_hub, options.name);
     if (!key.ok()) return fail_key(what, key.error(), *remote);
-    const auto end = ask_first(
-        options.danger, fmt::format("This removes {} for good and cuts off the clients that use it",
-                                    name_of(options)));
+    const auto end =
+        ask_first(options.danger,
+                  fmt::format("This removes {} permanently and disconnects the clients that use it",
+                              name_of(options)));
     if (end) return *end;
     const auto removed = admin.remove_key(options.event_hub, options.name);
     if (!removed.ok()) return fail_key(what, removed.error(), *remote);

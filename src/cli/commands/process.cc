@@ -65,7 +65,7 @@ public:
         const Lock lock(mutex_);
         if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
             std::fflush(stdout) != 0) {
-            return Error{ErrorCode::handler_failed, "standard output does not take the events"};
+            return Error{ErrorCode::handler_failed, "cannot write events to standard output"};
         }
         return {};
     }
@@ -164,8 +164,8 @@ private:
         return as_json({options_.event_hub, partition.id()}, event) + "\n";
     }
 
-    // In peace the command has its time; when the partition is lost it ends at once, because its
-    // next owner may have begun.
+    // In a graceful hand-over the command has time to finish. If the partition is lost it is
+    // terminated immediately, because the next owner may have begun.
     CommandChild::Wish wish_for(const Partition& partition) {
         using enum CommandChild::Wish;
         const auto closing = partition.closing();
@@ -176,7 +176,7 @@ private:
         const Duration time = *closing == Closed::lost ? Duration(0) : options_.drain_max;
         if (now < *closing_since_ + time) return finish;
         if (!was_told_) {
-            fmt::print(stderr, "evenkeel process: partition {}: {}; the command is ended\n",
+            fmt::print(stderr, "evenkeel process: partition {}: {}; the command is terminated\n",
                        partition.id(),
                        *closing == Closed::lost ? "lost" : "the command did not end in time");
         }
@@ -220,7 +220,7 @@ Result<> check_delivery(const ProcessOptions& options, Delivery delivery) {
         return {};
     }
     if (!is_exact && !options.into.empty()) {
-        return wrong("--into writes each event exactly once; leave --delivery away");
+        return wrong("--into writes each event exactly once; omit --delivery");
     }
     if (options.count > 0) {
         return wrong(
@@ -256,7 +256,7 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     const auto start = parse_start(options.from, SystemClock().wall());
     if (!profile || !delivery || !poison || !start || start->last_events) {
         return Error{ErrorCode::invalid_argument,
-                     "unknown word for --profile, --delivery, --poison or --from"};
+                     "invalid value of --profile, --delivery, --poison or --from"};
     }
     wanted.profile = *profile;
     wanted.strategy = options.strategy == "greedy" ? Strategy::greedy : Strategy::balanced;
@@ -267,7 +267,7 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     if (options.dead_letter != "store") {
         if (wanted.poison != Poison::dead_letter) {
             return Error{ErrorCode::invalid_argument,
-                         "--dead-letter says where poisonous events go; it needs --poison "
+                         "--dead-letter sets where failing events go; it needs --poison "
                          "dead-letter"};
         }
         wanted.dead_letter_hub = options.dead_letter;
@@ -319,7 +319,7 @@ ExitCode process(const ProcessOptions& options) {
     const StopReport report = (*processor)->stop();
     const auto ended = (*processor)->wait();
     fmt::print(stderr, "{} events handled{}\n", output.handled(),
-               report.is_clean ? "" : ", not all progress could be stored");
+               report.is_clean ? "" : ", some checkpoints could not be stored");
     if (!ended.ok()) return fail("the processor ended", ended.error());
     return report.is_clean ? ExitCode::done : ExitCode::failed;
 }

@@ -67,7 +67,7 @@ Result<std::string> write(StoreSession& store, const Record& record) {
         [&](Store& s, auto done) { s.write_record(record, std::move(done)); });
 }
 
-// Changes what is paused, against whoever does the same.
+// Changes what is paused. Retries if another command changes it at the same time.
 template <typename Change>
 Result<Paused> change_paused(StoreSession& store, Change change) {
     for (int attempt = 1;; ++attempt) {
@@ -227,10 +227,10 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
         for (const Record& each : left.ok() ? *left : std::vector<Record>()) {
             if (each.key == request.key) (void)write(**store, {each.key, "", each.version});
         }
-        fmt::print("'{}' has handed everything over and stopped\n", printable(options.id));
+        fmt::print("'{}' has handed over all partitions and stopped\n", printable(options.id));
         return ExitCode::done;
     }
-    return fail(what, {ErrorCode::timed_out, "it was asked, but has not stopped yet"},
+    return fail(what, {ErrorCode::timed_out, "it was asked to drain, but has not stopped yet"},
                 "it stops as soon as its handlers end; look at 'evenkeel processor ls'");
 }
 
@@ -254,8 +254,8 @@ ExitCode processor_resume(const ProcessorsOptions& options) {
             now = {};
         } else if (now.all) {
             return Error{ErrorCode::conflict,
-                         "all partitions are paused, not single ones; resume "
-                         "all of them, then pause those that shall wait"};
+                         "all partitions are paused together; resume "
+                         "all of them, then pause single ones"};
         }
         for (const std::uint32_t partition : options.partitions) now.partitions.erase(partition);
         return {};

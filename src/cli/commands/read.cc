@@ -70,7 +70,7 @@ Result<Selection> selection_of(const ReadOptions& options, WallTime now) {
     const auto place = [&](const std::string& text) -> Result<ReadStart> {
         if (const auto parsed = parse_start(text, now)) return *parsed;
         return Error{ErrorCode::invalid_argument,
-                     fmt::format("'{}' is no place in an event hub: use start, end, seq:N, "
+                     fmt::format("'{}' is not a position: use start, end, seq:N, "
                                  "offset:N, 2026-03-02T09:14:00Z, -15m or -10",
                                  text)};
     };
@@ -82,9 +82,9 @@ Result<Selection> selection_of(const ReadOptions& options, WallTime now) {
     if (!options.filter.empty()) {
         auto filter = EventFilter::parse(options.filter);
         if (!filter.ok()) {
-            return Error{ErrorCode::invalid_argument,
-                         fmt::format("the filter '{}' is not understood: {}", options.filter,
-                                     filter.error().detail)};
+            return Error{
+                ErrorCode::invalid_argument,
+                fmt::format("invalid filter '{}': {}", options.filter, filter.error().detail)};
         }
         selection.filter = std::move(*filter);
     }
@@ -115,7 +115,7 @@ public:
         ++count;
     }
 
-    // For people, at the end.
+    // The summary at the end.
     std::string summary(double seconds) const {
         std::string text = with_commas(count) + " shown";
         if (filter_) text += fmt::format(", {} looked at", with_commas(looked_at));
@@ -179,10 +179,10 @@ ExitCode read_all(std::vector<Source>& sources, const ReadOptions& options, cons
                 read_events, sources.size() == 1 ? idle_wait : std::chrono::milliseconds(0));
             if (!batch.ok()) {
                 std::fflush(stdout);
-                return fail_remote(fmt::format("partition {} cannot be read on", source.partition),
+                return fail_remote(fmt::format("reading partition {} failed", source.partition),
                                    batch.error(), remote,
                                    batch.error().code == ErrorCode::fenced
-                                       ? "a reader with a higher --epoch has it now"
+                                       ? "a reader with a higher --epoch took over"
                                        : "");
             }
             for (const Event& event : *batch) {
@@ -249,7 +249,7 @@ ExitCode read(const ReadOptions& options) {
     const Instant started = clock.now();
     auto selection = selection_of(options, clock.wall());
     if (!selection.ok()) {
-        return wrong_usage(selection.error().detail, "evenkeel read --help lists what there is");
+        return wrong_usage(selection.error().detail, "evenkeel read --help");
     }
     const auto remote = remote_of(options.remote);
     if (!remote.ok()) return fail("read", remote.error());

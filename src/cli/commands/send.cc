@@ -65,7 +65,7 @@ public:
             EK_TRY(send(found->second));
             if (!found->second.try_add(event)) {
                 return Error{ErrorCode::invalid_argument,
-                             fmt::format("an event of {} bytes is larger than the hub takes ({})",
+                             fmt::format("an event of {} bytes is larger than the hub accepts ({})",
                                          body.size(), found->second.bytes_max())};
             }
         }
@@ -171,9 +171,8 @@ private:
 
     ExitCode failed(const Error& error) {
         const std::string what =
-            sender_.sent == 0
-                ? std::string("nothing was sent")
-                : fmt::format("{} events were sent, then it ended", with_commas(sender_.sent));
+            sender_.sent == 0 ? std::string("nothing was sent")
+                              : fmt::format("only {} events were sent", with_commas(sender_.sent));
         const ExitCode code = fail_remote(what, error, remote_);
         return sender_.sent == 0 ? code : ExitCode::partly_done;
     }

@@ -25,7 +25,7 @@ namespace {
 constexpr auto forever = std::chrono::hours(1);  // to wait once; then again
 // To read the configuration and all files that it names.
 constexpr Duration load_time_max = std::chrono::seconds(10);
-// A start that takes longer is told.
+// A start that takes longer is logged.
 constexpr Duration quick_start_max = std::chrono::seconds(1);
 // For a reload that is under way when the process is to stop.
 constexpr Duration reload_time_max = std::chrono::seconds(5);
@@ -44,20 +44,20 @@ std::string joined(const std::vector<std::string>& words) {
     return all;
 }
 
-// For people who read the log, once the log is set up.
+// For operators who read the log, once logging is set up.
 ExitCode failed(std::string_view what, const Error& error, std::string_view hint) {
     trace(TraceLevel::error, what, {{"cause", to_string(error)}, {"try", std::string(hint)}});
     return exit_code(error.code);
 }
 
 void tell_start(const server::Config& config, const server::Server& server) {
-    trace(TraceLevel::info, "the hub takes clients",
+    trace(TraceLevel::info, "the hub accepts clients",
           {{"version", EVENKEEL_VERSION},
            {"data", config.server.hub.directory},
            {"listens", joined(server.addresses())}});
     if (!config.server.hub.sync_to_disk) {
         trace(TraceLevel::warning,
-              "durability is \"os\": acknowledged events survive the end of the process, but not "
+              "durability is \"os\": acknowledged events survive a crash of the process, but not "
               "that of the machine");
     }
 }
@@ -104,12 +104,12 @@ Result<server::Config> load(const std::string& path, Watch& watch) {
                      "that does not answer?"};
 }
 
-// Partitions are recovered while clients may come already, who are told to try again soon.
+// Partitions are recovered while clients connect; they are asked to retry soon.
 Result<> finish_start(const server::Config& config, server::Server& server, Watch& watch) {
     Result<> started;
     const io::system::AbandonableCall call([&] { started = server.finish_start(config.server); });
     if (!wait_for(call, watch, quick_start_max, OnStop::leave)) {
-        trace(TraceLevel::info, "the hub listens, and still recovers its partitions",
+        trace(TraceLevel::info, "the hub listens while it recovers its partitions",
               {{"listens", joined(server.addresses())}});
     }
     while (!call.done() && !watch.interrupt.requested()) {
@@ -128,7 +128,7 @@ public:
         : options_(options), config_(std::move(config)), server_(server) {}
 
     void run(Interrupt& interrupt, const io::system::ServiceManager& manager) {
-        manager.ready("Takes clients");
+        manager.ready("Accepts clients");
         // A signal may have come while the start or a reload was waited for.
         while (!interrupt.requested()) {
             bool wanted = interrupt.take_reload();
@@ -139,8 +139,8 @@ public:
             if (wanted) {
                 manager.reloading();
                 manager.ready(reload(interrupt, manager)
-                                  ? "Takes clients"
-                                  : "Takes clients; the last reload failed, see the log");
+                                  ? "Accepts clients"
+                                  : "Accepts clients; the last reload failed, see the log");
             }
             alive(manager);
         }
@@ -161,8 +161,8 @@ private:
         if (!reloaded.ok()) return not_loaded(to_string(reloaded.error()));
         set_log(*config, options_);
         audit({"operator", "SIGHUP", "reload", options_.config, "ok"});
-        trace(TraceLevel::info, "the configuration was loaded again", {{"file", options_.config}});
-        // Compared with what the process was started with, so it is told each time.
+        trace(TraceLevel::info, "the configuration was reloaded", {{"file", options_.config}});
+        // Compared with the configuration at start, so it is logged at each reload.
         if (const auto names = server::needs_restart(config_, *config); !names.empty()) {
             trace(TraceLevel::warning, "these changes need a restart", {{"keys", joined(names)}});
         }
@@ -171,7 +171,8 @@ private:
 
     bool not_loaded(const std::string& why) const {
         audit({"operator", "SIGHUP", "reload", options_.config, "refused"});
-        trace(TraceLevel::error, "the configuration was not loaded again; the old one holds",
+        trace(TraceLevel::error,
+              "the configuration was not reloaded; the previous one stays in effect",
               {{"cause", why}});
         return false;
     }
@@ -187,7 +188,7 @@ private:
         if (!wait_for(call, watch, reload_time_max, OnStop::wait)) {
             // It still uses the server, which cannot be closed beneath it. What was acknowledged is
             // durable, and the next start recovers as after a crash.
-            trace(TraceLevel::error, "the hub ends at once: the disk does not answer");
+            trace(TraceLevel::error, "the hub exits immediately: the disk does not respond");
             std::_Exit(static_cast<int>(ExitCode::failed));
         }
         return result;
@@ -208,8 +209,8 @@ ExitCode serve(const ServeOptions& options) {
     if (!config.ok()) {
         // A line for each problem, each beginning with file and line number.
         fmt::print(stderr,
-                   "error: the configuration is not good\n{}\n  try: docs/configuration.md "
-                   "has all keys\n",
+                   "error: the configuration is not valid\n{}\n  try: docs/configuration.md "
+                   "lists all keys\n",
                    config.error().detail);
         return exit_code(config.error().code);
     }
@@ -224,7 +225,7 @@ ExitCode serve(const ServeOptions& options) {
     if (server.ok()) {
         const auto started = finish_start(*config, **server, watch);
         if (!started.ok() && interrupt.requested()) {
-            trace(TraceLevel::info, "the hub has stopped before it was recovered");
+            trace(TraceLevel::info, "the hub stopped before recovery was complete");
             return ExitCode::done;
         }
         if (!started.ok()) server = started.error();
@@ -238,13 +239,13 @@ ExitCode serve(const ServeOptions& options) {
     if (!ready_file.empty()) {
         const auto written = io::replace_file(files, ready_file, as_bytes((*server)->ready_text()));
         if (!written.ok()) {
-            return failed("the ready file was not written", written.error(), "another ready_file");
+            return failed("cannot write the ready file", written.error(), "another ready_file");
         }
     }
     tell_start(*config, **server);
     Service(options, std::move(*config), **server).run(interrupt, manager);
     manager.stopping();
-    trace(TraceLevel::info, "the hub stops: no more clients, and an end to those that are there");
+    trace(TraceLevel::info, "the hub stops: it refuses new clients and drains the connected ones");
     server->reset();
     if (!ready_file.empty()) (void)files.remove(ready_file);
     trace(TraceLevel::info, "the hub has stopped");

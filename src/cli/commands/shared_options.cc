@@ -15,10 +15,10 @@ void add_remote(CLI::App& command, RemoteOptions& options) {
         ->group(group);
     command
         .add_option("--ca", options.ca_file,
-                    "Trust the certificates in this PEM file [EVENKEEL_CA; those of the system]")
+                    "PEM file with CA certificates to trust [EVENKEEL_CA; those of the system]")
         ->type_name("FILE")
         ->group(group);
-    command.add_option("--timeout", options.timeout, "Wait so long for the hub")
+    command.add_option("--timeout", options.timeout, "Timeout of a connection and of an answer")
         ->type_name("TIME")
         ->capture_default_str()
         ->group(group);
@@ -28,13 +28,13 @@ void add_admin(CLI::App& command, RemoteOptions& options) {
     add_remote(command, options);
     command
         .add_option("--url", options.url,
-                    "Address of its admin interface [EVENKEEL_URL; port 8080, or 443 with TLS]")
+                    "URL of the admin interface [EVENKEEL_URL; port 8080, or 443 with TLS]")
         ->type_name("URL")
         ->group("Hub");
 }
 
 void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words) {
-    command.add_option("-o,--output", output, "How results are shown")
+    command.add_option("-o,--output", output, "Output format")
         ->check(CLI::IsMember(words))
         ->capture_default_str();
 }
@@ -45,8 +45,8 @@ Output output_of(const std::string& word) {
 }
 
 void add_danger(CLI::App& command, Danger& danger) {
-    command.add_flag("-y,--yes", danger.yes, "Do not ask");
-    command.add_flag("--dry-run", danger.dry_run, "Only say what would happen");
+    command.add_flag("-y,--yes", danger.yes, "Do not ask for confirmation");
+    command.add_flag("--dry-run", danger.dry_run, "Only print what would change");
 }
 
 std::string check_duration(const std::string& text) {

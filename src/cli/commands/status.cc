@@ -61,7 +61,7 @@ struct Group {
     std::int64_t retention_ms = 0;  // 0: for ever, or not known
 };
 
-// Only our own hub tells; Azure Event Hubs, or a hub whose admin interface is shut, does not.
+// Only Evenkeel reports this; Azure Event Hubs, or a hub without an admin interface, does not.
 std::int64_t retention_of(const Remote& remote, const std::string& event_hub) {
     const bool is_elsewhere = remote.admin_is_guessed &&
                               remote.target.endpoint.host != "localhost" &&
@@ -221,14 +221,15 @@ void print_table(const StatusOptions& options, const Group& group) {
                printable(options.group), printable(options.event_hub), group.members.size(),
                with_commas(static_cast<std::uint64_t>(lag)));
     if (!group.is_there) {
-        fmt::print(stderr, "the store knows nothing of this group: no processor has used it yet\n");
+        fmt::print(stderr,
+                   "the store has no entries of this group: no processor has used it yet\n");
     }
     if (group.store_lost) {
         fmt::print(stderr, "{}\n", printable(processor::not_accepted(*group.store_lost).detail));
     }
     for (const Row& row : group.rows) {
         if (row.lost() == 0) continue;
-        fmt::print(stderr, "partition {}: retention took {} events before they were handled\n",
+        fmt::print(stderr, "partition {}: retention deleted {} events before they were handled\n",
                    row.hub.partition, with_commas(static_cast<std::uint64_t>(row.lost())));
     }
 }
@@ -237,7 +238,7 @@ void print_table(const StatusOptions& options, const Group& group) {
 
 ExitCode status(const StatusOptions& options) {
     const std::string what =
-        fmt::format("the status of event hub '{}' cannot be told", options.event_hub);
+        fmt::format("cannot get the status of event hub '{}'", options.event_hub);
     const auto remote = remote_of(options.remote);
     if (!remote.ok()) return fail(what, remote.error());
     const auto group = look(options, *remote);

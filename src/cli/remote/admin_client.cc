@@ -21,7 +21,7 @@ json::string_view text(std::string_view view) {
 Result<json::value> parsed(const std::string& body) {
     boost::system::error_code error;
     json::value value = json::parse(text(body), error);
-    if (error) return Error{ErrorCode::unavailable, "the hub's answer is no JSON"};
+    if (error) return Error{ErrorCode::unavailable, "the hub's answer is not JSON"};
     return value;
 }
 
@@ -164,7 +164,7 @@ constexpr ErrorCode all_codes[] = {
     ErrorCode::timed_out,        ErrorCode::cancelled,   ErrorCode::handler_failed,
     ErrorCode::corrupt};
 
-// {"error":{"code":"not_found","message":"..."}}, or from somebody who does not speak so.
+// {"error":{"code":"not_found","message":"..."}}, or an answer of another server.
 Error error_of(const http::ClientResponse& response, const http::Url& url) {
     boost::system::error_code malformed;
     const json::value value = json::parse(text(response.body), malformed);

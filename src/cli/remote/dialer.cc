@@ -15,7 +15,8 @@ Error on_the_way(const std::string& where, const Error& error) {
         return {ErrorCode::timed_out, fmt::format("{} does not answer", where)};
     }
     if (error.code == ErrorCode::not_found) {
-        return {ErrorCode::unavailable, fmt::format("the host name of {} is not known", where)};
+        return {ErrorCode::unavailable,
+                fmt::format("the host name of {} cannot be resolved", where)};
     }
     // Of a refused connection it names the place itself.
     if (error.detail.starts_with("connect to")) return {ErrorCode::unavailable, error.detail};

@@ -24,7 +24,7 @@ std::string first_of(const std::string& option, std::initializer_list<const char
     return {};
 }
 
-// Where the admin interface is if nobody says it: `dev` has it at 8080, and what comes by WebSocket
+// Where the admin interface is by default: `dev` has it at 8080, and what comes by WebSocket
 // comes to its port anyway.
 http::Url guessed_url(const client::Target& target) {
     http::Url url{target.endpoint, target.tls};
@@ -42,9 +42,10 @@ std::string hint_for(const Error& error, const std::string& reach) {
             }
             return reach;
         case ErrorCode::not_allowed:
-            return "use a key that may: 'evenkeel key ls' lists them, 'evenkeel conn --key NAME' "
+            return "use a key with the right: 'evenkeel key ls' lists them, 'evenkeel conn --key "
+                   "NAME' "
                    "prints a connection string";
-        case ErrorCode::not_found: return "'evenkeel hub ls' shows what there is";
+        case ErrorCode::not_found: return "'evenkeel hub ls' lists event hubs";
         case ErrorCode::invalid_argument:
         case ErrorCode::already_exists:
         case ErrorCode::unsupported:
@@ -131,7 +132,7 @@ ExitCode fail_remote(std::string_view what, const Error& error, const Remote& re
     const std::string reach = fmt::format(
         "is a hub running at {}? 'evenkeel dev' starts one here, --hub or EVENKEEL_HUB names "
         "another, "
-        "'evenkeel check' looks closer",
+        "'evenkeel check' diagnoses the problem",
         io::to_string(remote.target.endpoint));
     fail(what, error, hint.empty() ? hint_for(error, reach) : std::string(hint));
     return exit_code_remote(error.code);
@@ -141,7 +142,7 @@ ExitCode fail_admin(std::string_view what, const Error& error, const Remote& rem
                     std::string_view hint) {
     const std::string reach = fmt::format(
         "is the hub's admin interface at {}? --url or EVENKEEL_URL names another address, "
-        "'evenkeel check' looks closer",
+        "'evenkeel check' diagnoses the problem",
         http::to_string(remote.admin));
     fail(what, error, hint.empty() ? hint_for(error, reach) : std::string(hint));
     return exit_code_remote(error.code);

@@ -26,7 +26,7 @@ enum class Token : std::uint8_t { end, name, number, text, sign };
 
 struct Lexeme {
     Token token = Token::end;
-    std::string text;    // of a text, what stands between the quotes
+    std::string text;    // of a string, without its quotes
     std::size_t at = 0;  // in the filter
 };
 
@@ -112,8 +112,9 @@ private:
             if (text_[at_] == '\\' && at_ + 1 < text_.size()) ++at_;
             text += text_[at_];
         }
-        return Error{ErrorCode::invalid_argument,
-                     fmt::format("the text that begins at character {} has no end", begin + 1)};
+        return Error{
+            ErrorCode::invalid_argument,
+            fmt::format("the string that begins at character {} is not closed", begin + 1)};
     }
 
     Result<std::string> sign() {
@@ -124,7 +125,7 @@ private:
             return std::string(known);
         }
         return Error{ErrorCode::invalid_argument,
-                     fmt::format("'{}' at character {} means nothing here", text_[at_], at_ + 1)};
+                     fmt::format("unexpected '{}' at character {}", text_[at_], at_ + 1)};
     }
 
     std::string_view text_;
@@ -167,10 +168,11 @@ private:
     }
     Error unexpected(std::string_view wanted) const {
         if (now_.token == Token::end) {
-            return {ErrorCode::invalid_argument, fmt::format("it ends where {} belongs", wanted)};
+            return {ErrorCode::invalid_argument,
+                    fmt::format("it ends, but {} was expected", wanted)};
         }
         return {ErrorCode::invalid_argument,
-                fmt::format("at character {} stands '{}' where {} belongs", now_.at + 1, now_.text,
+                fmt::format("'{}' at character {}, but {} was expected", now_.text, now_.at + 1,
                             wanted)};
     }
 
@@ -244,9 +246,8 @@ private:
         const std::string text(other.literal.as_string().c_str());
         const auto time = parse_time(text);
         if (!time) {
-            return Error{
-                ErrorCode::invalid_argument,
-                fmt::format("'{}' is no time; one is written '2026-03-02T09:14:00Z'", text)};
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("'{}' is not a time such as '2026-03-02T09:14:00Z'", text)};
         }
         other.literal = *time;
         return {};
@@ -283,7 +284,7 @@ private:
         const auto [at, error] = std::from_chars(begin, end, fraction);
         if (error == std::errc() && at == end) return json::value(fraction);
         return Error{ErrorCode::invalid_argument,
-                     fmt::format("'{}' at character {} is no number", now_.text, now_.at + 1)};
+                     fmt::format("'{}' at character {} is not a number", now_.text, now_.at + 1)};
     }
 
     Result<Node> path() {

@@ -112,7 +112,7 @@ EventInput::State EventInput::next_of_file() {
         }
         if (buffer_.size() - begin_ > line_bytes_max) {
             return fail(
-                fmt::format("event {} has more than {} MiB", given_ + 1, line_bytes_max >> 20));
+                fmt::format("event {} is larger than {} MiB", given_ + 1, line_bytes_max >> 20));
         }
         if (!has_input(descriptor_)) return State::later;
         buffer_.erase(0, begin_);
@@ -122,7 +122,7 @@ EventInput::State EventInput::next_of_file() {
         const ssize_t got = ::read(descriptor_, buffer_.data() + searched_, read_bytes);
         buffer_.resize(searched_ + static_cast<std::size_t>(std::max<ssize_t>(got, 0)));
         if (got < 0 && errno != EINTR && errno != EAGAIN) {
-            return fail(fmt::format("the input cannot be read on: {}", std::strerror(errno)));
+            return fail(fmt::format("cannot read more input: {}", std::strerror(errno)));
         }
         file_ended_ = got == 0;
     }

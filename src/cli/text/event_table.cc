@@ -34,7 +34,7 @@ Result<> check_table_name(std::string_view name) {
     if (is_good) return {};
     return Error{
         ErrorCode::invalid_argument,
-        fmt::format("'{}' is no name for a table: letters, digits and '_', at most {}, not "
+        fmt::format("'{}' is not a valid table name: use letters, digits and '_', at most {}, not "
                     "beginning with a digit, evenkeel_ or sqlite_",
                     name, table_name_max)};
 }
@@ -48,7 +48,7 @@ Result<> insert_events(void* sink, const std::string& table, std::string_view ev
         " enqueued_ms INTEGER NOT NULL, partition_key TEXT NOT NULL, body BLOB NOT NULL)",
         table);
     if (sqlite3_exec(database, create.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
-        return failed(database, "the table cannot be made");
+        return failed(database, "cannot create the table");
     }
     sqlite3_stmt* prepared = nullptr;
     const std::string insert = fmt::format(
@@ -56,7 +56,7 @@ Result<> insert_events(void* sink, const std::string& table, std::string_view ev
         " partition_key, body) VALUES (?, ?, ?, ?, ?, ?, ?)",
         table);
     if (sqlite3_prepare_v2(database, insert.c_str(), -1, &prepared, nullptr) != SQLITE_OK) {
-        return failed(database, "the table does not take events");
+        return failed(database, "cannot insert into the table");
     }
     const std::unique_ptr<sqlite3_stmt, int (*)(sqlite3_stmt*)> statement(prepared,
                                                                           sqlite3_finalize);
@@ -79,7 +79,7 @@ Result<> insert_events(void* sink, const std::string& table, std::string_view ev
                               SQLITE_TRANSIENT);
         }
         if (sqlite3_step(prepared) != SQLITE_DONE) {
-            return failed(database, "an event cannot be inserted");
+            return failed(database, "cannot insert an event");
         }
         sqlite3_reset(prepared);
     }

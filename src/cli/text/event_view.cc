@@ -180,7 +180,7 @@ EventDetails details_of(const Event& event) {
 Result<> check_format(std::string_view format) {
     std::string wrong;
     if (walk(format, {}, Event(), &wrong)) return {};
-    return Error{ErrorCode::invalid_argument, fmt::format("'{}' is no part of a format", wrong)};
+    return Error{ErrorCode::invalid_argument, fmt::format("'{}' is not a format specifier", wrong)};
 }
 
 std::string formatted(std::string_view format, const EventPlace& place, const Event& event) {

@@ -46,10 +46,10 @@ TEST(EventFormat, puts_the_parts_of_an_event_where_the_format_says) {
     EXPECT_EQ(formatted("\\t\\r\\\\", place, event), "\t\r\\");
 }
 
-TEST(EventFormat, refuses_what_is_no_part_of_one) {
+TEST(EventFormat, refuses_unknown_specifiers) {
     EXPECT_TRUE(check_format("%t %p %s %o %k %d %v %V %h %c %%").ok());
     EXPECT_TRUE(check_format("").ok());
-    EXPECT_EQ(check_format("%z").error().detail, "'%z' is no part of a format");
+    EXPECT_EQ(check_format("%z").error().detail, "'%z' is not a format specifier");
     EXPECT_FALSE(check_format("%v{octal}").ok());
 }
 

@@ -22,7 +22,7 @@ TEST(Units, read_retentions_sizes_and_rates) {
     EXPECT_EQ(parse_rate("0"), 0.0);
 }
 
-TEST(Units, refuse_what_is_none) {
+TEST(Units, refuse_invalid_values) {
     for (const auto* text :
          {"", "7", "0d", "-1d", "7 d", "7y", "99999999999999999999d", "999999999999w"}) {
         EXPECT_FALSE(parse_retention(text)) << text;
@@ -35,7 +35,7 @@ TEST(Units, refuse_what_is_none) {
     }
 }
 
-TEST(Secrets, are_masked_in_what_people_paste_into_the_wrong_place) {
+TEST(Secrets, are_masked_in_error_messages) {
     EXPECT_EQ(
         without_secrets("no 'Endpoint=sb://h;SharedAccessKeyName=a;SharedAccessKey=s3cr=;X=y'"),
         "no 'Endpoint=sb://h;SharedAccessKeyName=a;SharedAccessKey=***;X=y'");
@@ -67,7 +67,7 @@ TEST(HubTotals, count_what_a_purge_would_take) {
     EXPECT_EQ(purged_events(partitions, {}, 1000), 20u);
 }
 
-TEST(Listing, is_aligned_for_people_and_exact_for_programs) {
+TEST(Listing, is_aligned_on_terminals_and_exact_elsewhere) {
     Listing listing({{"HUB"}, {"EVENTS", Listing::Align::right}});
     listing.add({std::string("a"), count_cell(1234567)});
     Terminal people;

@@ -20,7 +20,7 @@ json::value parsed(const std::string& text) {
 
 class AdminCommands : public CliTest {};
 
-TEST_F(AdminCommands, make_show_change_and_remove_an_event_hub) {
+TEST_F(AdminCommands, create_show_alter_and_remove_an_event_hub) {
     const auto made = evenkeel({"hub", "create", "orders", "--partitions", "3", "--retention", "2d",
                                 "--group", "billing"});
     EXPECT_EQ(made.exit_code, 0) << made.errors;
@@ -61,7 +61,7 @@ TEST_F(AdminCommands, make_show_change_and_remove_an_event_hub) {
     EXPECT_EQ(evenkeel({"hub", "ls", "-o", "name"}).output, "eh1\n");
 }
 
-TEST_F(AdminCommands, tell_how_much_comes_in_and_goes_out) {
+TEST_F(AdminCommands, show_events_in_and_out_per_second) {
     ASSERT_EQ(evenkeel({"hub", "create", "busy", "--partitions", "2"}).exit_code, 0);
     std::vector<std::string> send = {"send", "busy"};
     for (int i = 0; i < 100; ++i) send.push_back(std::to_string(i));
@@ -124,7 +124,7 @@ TEST_F(AdminCommands, ask_before_they_remove_events) {
     EXPECT_EQ(evenkeel({"hub", "rm", "prey", "--yes"}).exit_code, 0);
 }
 
-TEST_F(AdminCommands, make_list_and_remove_groups) {
+TEST_F(AdminCommands, create_list_and_remove_groups) {
     EXPECT_EQ(evenkeel({"group", "create", "eh1", "billing"}).exit_code, 0);
     EXPECT_EQ(evenkeel({"group", "create", "eh1", "billing"}).exit_code, 6);
     EXPECT_EQ(evenkeel({"group", "create", "eh1", "billing", "--if-not-exists"}).exit_code, 0);
@@ -138,7 +138,7 @@ TEST_F(AdminCommands, make_list_and_remove_groups) {
     EXPECT_EQ(evenkeel({"group", "ls", "nope"}).exit_code, 3);
 }
 
-TEST_F(AdminCommands, make_keys_that_work_and_rotate_and_remove_them) {
+TEST_F(AdminCommands, create_rotate_and_remove_keys) {
     const auto made = evenkeel({"key", "create", "--rights", "send,manage", "app", "-o", "json"});
     ASSERT_EQ(made.exit_code, 0) << made.errors;
     const auto key = parsed(made.output);
@@ -195,7 +195,7 @@ TEST_F(AdminCommands, print_connection_strings_that_work) {
     evenkeel({"key", "rm", "sensor", "--event-hub", "eh1", "--yes"});
 }
 
-TEST_F(AdminCommands, check_says_of_each_step_whether_it_works) {
+TEST_F(AdminCommands, check_reports_each_step) {
     const auto good = evenkeel({"check", "eh1", "--rights", "send,listen,manage"});
     EXPECT_EQ(good.exit_code, 0) << good.output;
     for (const auto* step :

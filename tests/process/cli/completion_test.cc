@@ -71,7 +71,7 @@ protected:
     }
 };
 
-TEST_F(Completion, scripts_are_good_for_their_shell) {
+TEST_F(Completion, scripts_are_valid_in_their_shell) {
     for (const auto* const shell : {"bash", "zsh", "fish"}) {
         const auto script = evenkeel({"completion", shell});
         EXPECT_EQ(script.exit_code, 0);
@@ -131,7 +131,8 @@ TEST_F(Completion, comes_with_the_tab_key_in_zsh) {
 TEST_F(Completion, works_in_fish) {
     if (!has_shell("fish")) GTEST_SKIP() << "fish is not installed";
     EXPECT_TRUE(in_fish("hu").starts_with("hub\tEvent hubs")) << in_fish("hu");
-    EXPECT_TRUE(has(in_fish("hub "), "purge\tRemove its events")) << in_fish("hub ");
+    EXPECT_TRUE(has(in_fish("hub "), "purge\tDelete the events of an event hub"))
+        << in_fish("hub ");
     EXPECT_EQ(in_fish("hub ls -o j"), "json\n");
     EXPECT_TRUE(has(in_fish("serve --config /etc/host"), "/etc/hosts\n"));
     EXPECT_EQ(in_fish("nonsense "), "");

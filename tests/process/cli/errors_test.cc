@@ -25,7 +25,7 @@ Outcome fails(std::vector<std::string> arguments, int code) {
     return outcome;
 }
 
-TEST_F(CliErrors, say_at_once_that_nobody_listens_and_what_to_try) {
+TEST_F(CliErrors, report_a_refused_connection_with_a_hint) {
     const std::string nobody =
         "Endpoint=sb://localhost:1;SharedAccessKeyName=a;SharedAccessKey=TOPSECRET;"
         "UseDevelopmentEmulator=true";
@@ -44,7 +44,7 @@ TEST_F(CliErrors, say_at_once_that_nobody_listens_and_what_to_try) {
         << "four commands, 5 s each";
 }
 
-TEST_F(CliErrors, tell_a_wrong_key_from_a_wrong_name) {
+TEST_F(CliErrors, distinguish_a_wrong_key_from_a_wrong_name) {
     const std::string wrong = hub_->connection("TOPSECRET");
     fails({"send", "eh1", "x", "--hub", wrong}, 4);
     fails({"read", "eh1", "--hub", wrong}, 4);
@@ -64,7 +64,7 @@ TEST_F(CliErrors, tell_a_wrong_key_from_a_wrong_name) {
     }
 }
 
-TEST_F(CliErrors, tell_what_is_wrong_with_what_was_asked_for) {
+TEST_F(CliErrors, explain_invalid_arguments) {
     fails({"hub", "create", "eh1"}, 6);
     EXPECT_EQ(evenkeel({"hub", "create", "eh1", "--if-not-exists"}).exit_code, 0);
     fails({"hub", "create", "a b/../c"}, 2);
@@ -83,7 +83,7 @@ TEST_F(CliErrors, tell_what_is_wrong_with_what_was_asked_for) {
     fails({"send", "eh1", "x", "--key", "k", "--partition", "0"}, 2);
 }
 
-TEST_F(CliErrors, show_no_key_wherever_it_was_put) {
+TEST_F(CliErrors, never_show_a_key) {
     const std::string text = "Endpoint=sb://h;SharedAccessKeyName=a;SharedAccessKey=TOPSECRET";
     fails({"hub", "ls", "--conection", text}, 2);
     fails({"hub", "ls", text}, 2);
@@ -96,7 +96,7 @@ TEST_F(CliErrors, show_no_key_wherever_it_was_put) {
     fails({"check", "--hub", text, "--rights", text}, 2);
 }
 
-TEST_F(CliErrors, give_up_on_a_hub_that_takes_connections_and_says_nothing) {
+TEST_F(CliErrors, give_up_on_a_hub_that_does_not_answer) {
     // The system completes connections for whoever listens, even if nobody accepts them.
     const int listener = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
@@ -113,7 +113,7 @@ TEST_F(CliErrors, give_up_on_a_hub_that_takes_connections_and_says_nothing) {
     close(listener);
 }
 
-TEST_F(CliErrors, tell_when_somebody_else_answers) {
+TEST_F(CliErrors, report_a_server_that_is_not_a_hub) {
     const auto amqp = fails({"hub", "ls", "--url", "http://localhost:" + hub_->amqp_port()}, 5);
     EXPECT_TRUE(has(amqp.errors, "not HTTP")) << amqp.errors;
     const std::string port = hub_->url().substr(hub_->url().rfind(':') + 1);

@@ -33,7 +33,7 @@ protected:
     std::string name_;
 };
 
-TEST_F(EventCommands, send_arguments_again_and_again) {
+TEST_F(EventCommands, send_repeats_its_arguments) {
     const auto sent = evenkeel({"send", "-P", "room=hall", name_, "a", "b", "--count", "5"});
 
     EXPECT_EQ(sent.exit_code, 0) << sent.errors;
@@ -44,7 +44,7 @@ TEST_F(EventCommands, send_arguments_again_and_again) {
     EXPECT_EQ(evenkeel({"send", name_, "x", "-q"}).errors, "");
 }
 
-TEST_F(EventCommands, send_each_line_as_it_comes) {
+TEST_F(EventCommands, send_each_line_as_it_arrives) {
     Process sending({test::evenkeel_program(), "send", name_});
     Process reading({test::evenkeel_program(), "read", name_, "--follow"});
     char line[6];
@@ -114,7 +114,7 @@ TEST_F(EventCommands, send_at_a_rate) {
     EXPECT_EQ(evenkeel({"send", name_, "x", "--rate", "fast"}).exit_code, 2);
 }
 
-TEST_F(EventCommands, read_from_every_kind_of_place) {
+TEST_F(EventCommands, read_from_every_kind_of_position) {
     ASSERT_EQ(evenkeel({"send", name_, "1", "2", "3", "4"}).exit_code, 0);
     const std::string offset = read({"-f", "%o", "--from", "seq:2", "-n", "1"}).output;
 
@@ -131,7 +131,7 @@ TEST_F(EventCommands, read_from_every_kind_of_place) {
     EXPECT_EQ(read({"-p", "0", "-f", "%t/%p %s\\n", "-n", "1"}).output, name_ + "/0 0\n");
 }
 
-TEST_F(EventCommands, read_up_to_a_place) {
+TEST_F(EventCommands, read_up_to_a_position) {
     ASSERT_EQ(evenkeel({"send", name_, "1", "2", "3", "4"}).exit_code, 0);
     EXPECT_EQ(read({"--to", "seq:2"}).output, "1\n2\n");
     EXPECT_EQ(read({"--from", "seq:1", "--to", "-1"}).output, "2\n3\n");
@@ -142,7 +142,7 @@ TEST_F(EventCommands, read_up_to_a_place) {
     EXPECT_EQ(read({"--to", "end", "--follow"}).exit_code, 2);
 }
 
-TEST_F(EventCommands, read_what_meets_a_condition) {
+TEST_F(EventCommands, read_events_that_match_a_filter) {
     ASSERT_EQ(evenkeel({"send", name_, "-P", "kind=order", R"({"total": 99})", "none",
                         R"({"total": 129.9})", R"({"total": 412})"})
                   .exit_code,
@@ -157,12 +157,12 @@ TEST_F(EventCommands, read_what_meets_a_condition) {
     const auto wrong = read({"--filter", "total > 100"});
     EXPECT_EQ(wrong.exit_code, 2);
     EXPECT_TRUE(has(wrong.errors,
-                    "the filter 'total > 100' is not understood: an event has no "
+                    "invalid filter 'total > 100': an event has no "
                     "'total'"))
         << wrong.errors;
 }
 
-TEST_F(EventCommands, read_shows_people_more_than_programs) {
+TEST_F(EventCommands, read_shows_more_on_a_terminal) {
     ASSERT_EQ(evenkeel({"send", name_, "hello", "--key", "k"}).exit_code, 0);
 
     const auto shown = on_terminal("read " + name_);

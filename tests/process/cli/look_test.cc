@@ -71,7 +71,7 @@ private:
     std::string store_;
 };
 
-TEST_P(Looking, status_of_a_group_that_is_not_there_makes_nothing_and_says_so) {
+TEST_P(Looking, status_of_an_unknown_group_creates_nothing) {
     const auto table = run({"status"});
     const auto json = run({"status"}, {"-o", "json"});
 
@@ -83,7 +83,7 @@ TEST_P(Looking, status_of_a_group_that_is_not_there_makes_nothing_and_says_so) {
     EXPECT_FALSE(is_made());
 }
 
-TEST_P(Looking, lists_of_a_group_that_is_not_there_are_empty_and_make_nothing) {
+TEST_P(Looking, listing_an_unknown_group_creates_nothing) {
     for (const auto& command : std::vector<std::vector<std::string>>{{"processor", "ls"},
                                                                      {"processor", "history"},
                                                                      {"checkpoint", "ls"},
@@ -97,7 +97,7 @@ TEST_P(Looking, lists_of_a_group_that_is_not_there_are_empty_and_make_nothing) {
     }
 }
 
-TEST_P(Looking, what_finds_nothing_to_change_makes_nothing) {
+TEST_P(Looking, commands_without_an_effect_create_nothing) {
     const test::TemporaryDirectory folder;
     const std::string copy = folder.path() + "/copy.db";
     const int done = has_file_only() ? 3 : 0;
@@ -123,7 +123,7 @@ TEST_P(Looking, what_finds_nothing_to_change_makes_nothing) {
 
 class Setting : public Looking {};
 
-TEST_P(Setting, makes_a_group_whose_partitions_are_named_and_it_is_seen) {
+TEST_P(Setting, creates_a_group_with_the_named_partitions) {
     const auto set = run({"checkpoint", "set"}, {"--to", "seq:7", "--partition", "1"});
     const auto listed = run({"checkpoint", "ls"}, {"-o", "json"});
 

@@ -19,7 +19,7 @@ protected:
     }
 };
 
-TEST_F(ProcessCommand, sends_what_fails_for_good_to_an_event_hub) {
+TEST_F(ProcessCommand, dead_letters_to_an_event_hub) {
     const std::string letters = "letters";
     ASSERT_EQ(evenkeel({"hub", "create", letters, "--partitions", "1"}).exit_code, 0);
     send({"a", "bad", "c"});
@@ -37,7 +37,7 @@ TEST_F(ProcessCommand, sends_what_fails_for_good_to_an_event_hub) {
     EXPECT_EQ(std::count(read.output.begin(), read.output.end(), '\n'), 1) << read.output;
 }
 
-TEST_F(ProcessCommand, repeats_no_event_that_the_command_said_is_done) {
+TEST_F(ProcessCommand, repeats_no_acknowledged_event) {
     send({"a", "b", "bad", "d"});
     const std::string seen = hub_->file(name_ + ".seen");
 
@@ -77,7 +77,7 @@ TEST_F(ProcessCommand, writes_each_event_exactly_once_into_a_table) {
     EXPECT_EQ(rows, "abcde");
 }
 
-TEST_F(ProcessCommand, can_be_paused_resumed_and_drained_by_others_and_tells_of_it) {
+TEST_F(ProcessCommand, can_be_paused_resumed_and_drained) {
     const auto processor = [&](std::vector<std::string> words) {
         words.insert(words.begin(), "processor");
         words.insert(words.begin() + 2, {name_, "--store", store_});
@@ -107,7 +107,7 @@ TEST_F(ProcessCommand, can_be_paused_resumed_and_drained_by_others_and_tells_of_
     EXPECT_FALSE(has(processor({"history", "-p", "1"}).output, "worker-1"));
 }
 
-TEST_F(ProcessCommand, status_tells_how_far_behind_it_is_and_when_events_are_lost) {
+TEST_F(ProcessCommand, status_shows_lag_and_lost_events) {
     send({"a", "b"});
     {
         Process running(process({"-n", "1", "-q"}));
@@ -133,10 +133,10 @@ TEST_F(ProcessCommand, says_what_exactly_once_needs) {
     };
 
     EXPECT_TRUE(has(why({"--delivery", "exactly-once"}), "--into TABLE"));
-    EXPECT_TRUE(has(why({"--into", "events", "--delivery", "at-most-once"}), "leave --delivery"));
+    EXPECT_TRUE(has(why({"--into", "events", "--delivery", "at-most-once"}), "omit --delivery"));
     EXPECT_TRUE(has(evenkeel({"process", name_, "--store", "memory:", "--into", "events"}).errors,
                     "--store sqlite:FILE"));
-    EXPECT_TRUE(has(why({"--into", "evenkeel_member"}), "is no name for a table"));
+    EXPECT_TRUE(has(why({"--into", "evenkeel_member"}), "is not a valid table name"));
     EXPECT_TRUE(has(why({"--into", "events", "-n", "5"}), "--count"));
     EXPECT_TRUE(has(why({"--dead-letter", "nowhere"}), "dead_letter_hub"));
     EXPECT_TRUE(has(why({"--dead-letter", name_}), "is the event hub that is read"));

@@ -37,7 +37,7 @@ protected:
     }
 };
 
-TEST_F(ProcessExec, outlives_a_command_that_ends_before_it_has_read) {
+TEST_F(ProcessExec, survives_a_command_that_exits_before_reading) {
     create(1);
     // A batch is more than a pipe holds.
     send({"--count", "200", std::string(4096, 'x')});
@@ -52,7 +52,7 @@ TEST_F(ProcessExec, outlives_a_command_that_ends_before_it_has_read) {
     EXPECT_EQ(attempts(), 0) << "exit code 0 is done";
 }
 
-TEST_F(ProcessExec, takes_a_bad_end_before_it_has_read_for_a_failure) {
+TEST_F(ProcessExec, treats_an_early_bad_exit_as_a_failure) {
     create(1);
     send({"--count", "20", std::string(40960, 'x')});
 
@@ -65,7 +65,7 @@ TEST_F(ProcessExec, takes_a_bad_end_before_it_has_read_for_a_failure) {
     EXPECT_TRUE(has(errors, "exit code 3")) << errors;
 }
 
-TEST_F(ProcessExec, a_stop_lets_the_running_command_finish) {
+TEST_F(ProcessExec, stop_lets_the_running_command_finish) {
     create(1);
     send({"a", "b", "c"});
     const std::string began = hub_->file(name_ + ".began");
@@ -83,7 +83,7 @@ TEST_F(ProcessExec, a_stop_lets_the_running_command_finish) {
     EXPECT_FALSE(has(errors, "handle:")) << errors;
 }
 
-TEST_F(ProcessExec, a_stop_terminates_a_command_that_does_not_end_in_time) {
+TEST_F(ProcessExec, stop_terminates_a_command_after_the_time_limit) {
     create(1);
     send({"a"});
     const std::string began = hub_->file(name_ + ".began");
@@ -103,7 +103,7 @@ TEST_F(ProcessExec, a_stop_terminates_a_command_that_does_not_end_in_time) {
     EXPECT_FALSE(is_done()) << "it goes to the next owner";
 }
 
-TEST_F(ProcessExec, a_stop_that_reaches_the_command_too_is_no_failure_of_it) {
+TEST_F(ProcessExec, a_signal_to_the_command_at_stop_is_no_failure) {
     create(1);
     send({"a"});
     const std::string began = hub_->file(name_ + ".began");
@@ -121,7 +121,7 @@ TEST_F(ProcessExec, a_stop_that_reaches_the_command_too_is_no_failure_of_it) {
     EXPECT_FALSE(is_done());
 }
 
-TEST_F(ProcessExec, a_command_that_answers_by_lines_ends_with_its_input) {
+TEST_F(ProcessExec, a_line_mode_command_ends_with_its_input) {
     create(1);
     send({"a", "b"});
     const std::string done = hub_->file(name_ + ".done");
@@ -139,7 +139,7 @@ TEST_F(ProcessExec, a_command_that_answers_by_lines_ends_with_its_input) {
     EXPECT_TRUE(text.ends_with("end\n")) << text;
 }
 
-TEST_F(ProcessExec, a_command_inherits_no_credentials_unless_asked_for) {
+TEST_F(ProcessExec, commands_inherit_credentials_only_if_asked) {
     create(1);
     const std::string first = hub_->file(name_ + ".first");
     const std::string second = hub_->file(name_ + ".second");
@@ -182,7 +182,7 @@ std::map<std::pair<std::int64_t, std::int64_t>, int> handled_in(const std::strin
 // Instances come and go while commands run: nothing is handled twice and no attempt is used up.
 class ProcessMoves : public ProcessExec, public testing::WithParamInterface<const char*> {};
 
-TEST_P(ProcessMoves, and_stops_repeat_nothing_and_use_no_attempt) {
+TEST_P(ProcessMoves, repeat_no_event_and_count_no_attempt) {
     const int rounds = std::getenv("EVENKEEL_LONG") != nullptr ? 20 : 4;
     set_name(std::string("moves-") + GetParam());
     create(8);

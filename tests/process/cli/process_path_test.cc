@@ -22,7 +22,7 @@ protected:
     }
 };
 
-TEST_F(ProcessPath, a_stopped_relay_moves_partitions_to_another_instance) {
+TEST_F(ProcessPath, partitions_move_when_the_relay_stops) {
     create(4);
     test::FaultyProxy relay(static_cast<std::uint16_t>(std::stoi(hub_->amqp_port())));
     setenv("EVENKEEL_HUB", connection_through(relay).c_str(), 1);

@@ -29,7 +29,7 @@ bool has(const std::string& text, const std::string& part) {
     return text.find(part) != std::string::npos;
 }
 
-TEST(CommandLine, tells_its_version) {
+TEST(CommandLine, prints_its_version) {
     const auto outcome = evenkeel({"--version"});
 
     EXPECT_EQ(outcome.exit_code, 0);
@@ -52,7 +52,7 @@ TEST(CommandLine, helps_with_examples_for_each_command) {
     }
 }
 
-TEST(CommandLine, ends_with_2_and_a_hint_when_it_is_used_wrongly) {
+TEST(CommandLine, exits_with_2_and_a_hint_on_wrong_usage) {
     struct Case {
         std::vector<std::string> arguments;
         std::string expected;
@@ -60,11 +60,11 @@ TEST(CommandLine, ends_with_2_and_a_hint_when_it_is_used_wrongly) {
     for (const auto& [arguments, expected] : {
              Case{{}, "--help"},
              Case{{"dmo"}, "did you mean demo?"},
-             Case{{"dmo"}, "'dmo' is no command of evenkeel\n"},
-             Case{{"hub", "lss"}, "'lss' is no command of evenkeel hub\n"},
-             Case{{"hub", "--lss"}, "'--lss' is no option of evenkeel hub"},
+             Case{{"dmo"}, "'dmo' is not a command of evenkeel\n"},
+             Case{{"hub", "lss"}, "'lss' is not a command of evenkeel hub\n"},
+             Case{{"hub", "--lss"}, "'--lss' is not an option of evenkeel hub"},
              Case{{"hub"}, "evenkeel hub needs a command"},
-             Case{{"--nope"}, "'--nope' is no option of evenkeel"},
+             Case{{"--nope"}, "'--nope' is not an option of evenkeel"},
              Case{{"demo", "--partition", "3"}, "did you mean --partitions?"},
              Case{{"demo", "--for", "10"}, "'10' is not a time"},
              Case{{"demo", "--for", "-3s"}, "is not a time"},
@@ -81,7 +81,7 @@ TEST(CommandLine, ends_with_2_and_a_hint_when_it_is_used_wrongly) {
     }
 }
 
-TEST(Demo, ends_with_a_good_verdict_and_writes_it_as_json) {
+TEST(Demo, writes_a_good_verdict_as_json) {
     const test::TemporaryDirectory directory;
     const std::string file = directory.path() + "/verdict.json";
 
@@ -96,17 +96,17 @@ TEST(Demo, ends_with_a_good_verdict_and_writes_it_as_json) {
     EXPECT_FALSE(has(json, "\"sent\": 0,")) << json;
 }
 
-TEST(Demo, says_only_why_when_its_store_cannot_be_opened) {
+TEST(Demo, reports_a_store_that_cannot_be_opened) {
     const auto outcome = evenkeel({"demo", "--for", "1s", "--store", "redis://127.0.0.1:1"});
 
     EXPECT_EQ(outcome.exit_code, 1);
     EXPECT_EQ(outcome.output, "") << "no verdict on nothing";
-    EXPECT_TRUE(outcome.errors.starts_with("error: the demo did not begin\n")) << outcome.errors;
+    EXPECT_TRUE(outcome.errors.starts_with("error: the demo did not start\n")) << outcome.errors;
     EXPECT_TRUE(has(outcome.errors, "127.0.0.1:1")) << outcome.errors;
     EXPECT_TRUE(has(outcome.errors, "--store")) << outcome.errors;
 }
 
-TEST(Demo, goes_on_in_the_same_folder_with_more_partitions) {
+TEST(Demo, reopens_its_folder_with_more_partitions) {
     const test::TemporaryDirectory directory;
     const std::string data = directory.path() + "/data";
 
@@ -118,7 +118,7 @@ TEST(Demo, goes_on_in_the_same_folder_with_more_partitions) {
     }
 }
 
-TEST(Demo, ends_with_a_verdict_and_130_when_it_is_interrupted) {
+TEST(Demo, gives_a_verdict_and_exits_with_130_on_sigint) {
     Process process({test::evenkeel_program(), "demo", "--rate", "10000", "--json", "-"});
     char first_words[8];
     ASSERT_TRUE(process.read_errors(first_words, sizeof first_words));
@@ -152,7 +152,7 @@ TEST(Demo, leaves_no_process_behind_when_it_is_killed) {
     EXPECT_FALSE(process.wait().exited);
 }
 
-TEST(Demo, sends_fewer_at_a_time_where_a_message_has_no_room_for_all) {
+TEST(Demo, reduces_batches_to_the_message_size) {
     const auto outcome = evenkeel({"demo", "--for", "300ms", "--event-bytes", "300000", "--batch",
                                    "10", "--rate", "100", "--json", "-"});
 
@@ -161,7 +161,7 @@ TEST(Demo, sends_fewer_at_a_time_where_a_message_has_no_room_for_all) {
     EXPECT_FALSE(has(outcome.output, "\"handled\": 0,")) << outcome.output;
 }
 
-TEST(Demo, says_what_to_do_when_the_folder_cannot_be_written) {
+TEST(Demo, gives_a_hint_if_the_folder_is_not_writable) {
     const auto outcome = evenkeel({"demo", "--for", "1s", "--data", "/dev/null/data"});
 
     EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
@@ -170,14 +170,14 @@ TEST(Demo, says_what_to_do_when_the_folder_cannot_be_written) {
     EXPECT_EQ(outcome.output, "");
 }
 
-TEST(Demo, finds_out_at_once_that_the_verdict_cannot_be_written) {
+TEST(Demo, checks_first_that_the_verdict_can_be_written) {
     const auto outcome = evenkeel({"demo", "--json", "/no/such/folder/verdict.json"});
 
     EXPECT_EQ(outcome.exit_code, 1) << outcome.errors;
     EXPECT_TRUE(has(outcome.errors, "/no/such/folder/verdict.json")) << outcome.errors;
 }
 
-TEST(Demo, ends_with_6_when_another_process_has_the_folder) {
+TEST(Demo, exits_with_6_if_the_folder_is_in_use) {
     const test::TemporaryDirectory directory;
     const std::string data = directory.path() + "/data";
     Process first({test::evenkeel_program(), "demo", "--rate", "1000", "--data", data});
@@ -192,7 +192,7 @@ TEST(Demo, ends_with_6_when_another_process_has_the_folder) {
     EXPECT_EQ(first.wait().code, 130);
 }
 
-TEST(Bench, gives_for_each_line_what_it_reached_and_what_the_device_would) {
+TEST(Bench, reports_throughput_and_device_limit) {
     const test::TemporaryDirectory directory;
 
     const auto outcome =
@@ -207,7 +207,7 @@ TEST(Bench, gives_for_each_line_what_it_reached_and_what_the_device_would) {
     EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
 }
 
-TEST(Bench, measures_the_hub_by_amqp_against_a_bare_socket) {
+TEST(Bench, compares_amqp_with_a_bare_socket) {
     const test::TemporaryDirectory directory;
 
     const auto outcome =
@@ -222,7 +222,7 @@ TEST(Bench, measures_the_hub_by_amqp_against_a_bare_socket) {
     EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
 }
 
-TEST(Bench, counts_what_idle_connections_and_slow_consumers_cost_the_hub) {
+TEST(Bench, measures_idle_connections_and_slow_consumers) {
     const test::TemporaryDirectory directory;
     for (const char* name :
          {"idle_connections", "slow_consumers", "slow_consumers_large", "single_sends"}) {
@@ -235,7 +235,7 @@ TEST(Bench, counts_what_idle_connections_and_slow_consumers_cost_the_hub) {
     }
 }
 
-TEST(Bench, measures_processors_in_processes_of_their_own) {
+TEST(Bench, measures_processors_in_separate_processes) {
     const test::TemporaryDirectory directory;
     for (const char* name : {"noop_100b", "end_to_end_20k", "balance_after_start"}) {
         const auto outcome =
@@ -257,7 +257,7 @@ TEST(Bench, measures_processors_in_processes_of_their_own) {
     EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
 }
 
-TEST(Bench, restarts_after_a_kill_and_reads_what_was_acknowledged) {
+TEST(Bench, restart_reads_acknowledged_events_after_a_kill) {
     const test::TemporaryDirectory directory;
 
     const auto outcome = evenkeel({"bench", "restart", "-o", "json", "--gib", "0.02",

@@ -130,7 +130,7 @@ TEST(Dev, refuses_pages_of_other_sites_on_every_route_and_upgrade) {
 TEST(Dev, says_loudly_that_it_takes_any_token) {
     Dev dev({"--accept-any-token"});
 
-    EXPECT_TRUE(has(dev.output, "WARNING  Tokens of type jwt are NOT checked")) << dev.output;
+    EXPECT_TRUE(has(dev.output, "WARNING  JWTs are NOT checked")) << dev.output;
     EXPECT_EQ(http(dev.port("http_port"), "GET", "/api/v1/hubs", "Bearer x").status, 200);
 }
 

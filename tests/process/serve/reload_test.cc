@@ -100,7 +100,7 @@ TEST(ServeReload, keeps_the_old_certificate_if_the_new_one_is_not_good) {
     const std::string line = world.server->reload();
 
     EXPECT_EQ(member(line, "level"), "error") << line;
-    EXPECT_TRUE(has(line, "the old one holds")) << line;
+    EXPECT_TRUE(has(line, "the previous one stays in effect")) << line;
     EXPECT_TRUE(encrypted_producer(*world.server, world.first.certificate_pem).ok());
 }
 

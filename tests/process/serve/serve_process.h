@@ -93,7 +93,7 @@ public:
     }
     void start() {
         launch();
-        EXPECT_NE(wait_for_line("the hub takes clients"), "");
+        EXPECT_NE(wait_for_line("the hub accepts clients"), "");
         const std::string ports = read_text(folder_.path() + "/ready.json");
         amqp_port = std::atoi(member(ports, "amqp_port").c_str());
         amqps_port = std::atoi(member(ports, "amqps_port").c_str());
@@ -126,7 +126,7 @@ public:
     }
     std::string reload() {
         process_->signal(SIGHUP);
-        return wait_for_line("loaded again");
+        return wait_for_line("reloaded");
     }
     Ended stop(int signal = SIGTERM) {
         process_->signal(signal);

@@ -108,7 +108,7 @@ TEST(Serve, ends_with_2_and_names_each_line_of_a_bad_file) {
         EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
         EXPECT_TRUE(has(outcome.errors, path + ":3: listen.amqp: ")) << outcome.errors;
         EXPECT_TRUE(
-            has(outcome.errors, path + ":4: limts: is not known here, did you mean limits?"))
+            has(outcome.errors, path + ":4: limts: is not a known key, did you mean limits?"))
             << outcome.errors;
     }
     write_file(path, "data = 'd'");
@@ -128,7 +128,7 @@ TEST(Serve, makes_a_first_rule_whose_keys_are_in_the_data_folder_only) {
                      "--ready-file", folder.path() + "/ready"});
     const std::string first = process.read_error_line();
     EXPECT_EQ(member(first, "rule"), "RootManageSharedAccessKey") << first;
-    ASSERT_TRUE(has(process.read_error_line(), "takes clients"));
+    ASSERT_TRUE(has(process.read_error_line(), "accepts clients"));
     const std::string keys = read_text(folder.path() + "/d/keys");
     const std::string primary =
         member(boost::json::serialize(
@@ -188,7 +188,7 @@ TEST(Serve, tells_the_service_manager_how_it_is) {
     EXPECT_EQ(manager.next(""), "WATCHDOG=1") << "again and again";
     server.reload();
     EXPECT_TRUE(has(manager.next(), "RELOADING=1\nMONOTONIC_USEC="));
-    EXPECT_TRUE(has(manager.next(), "READY=1\nSTATUS=Takes clients\n"));
+    EXPECT_TRUE(has(manager.next(), "READY=1\nSTATUS=Accepts clients\n"));
     server.stop();
     EXPECT_TRUE(has(manager.next(), "STOPPING=1\n"));
 }

@@ -39,7 +39,7 @@ TEST(ServeSlowStart, takes_clients_at_once_and_says_how_far_it_is) {
     write_file(gate, "");
 
     server.launch();
-    const std::string line = server.wait_for_line("still recovers its partitions");
+    const std::string line = server.wait_for_line("while it recovers its partitions");
     server.amqp_port = port_in(line, "amqp://");
     server.http_port = port_in(line, "http://");
 
@@ -53,7 +53,7 @@ TEST(ServeSlowStart, takes_clients_at_once_and_says_how_far_it_is) {
     EXPECT_TRUE(has(refused.error().detail, "is being recovered")) << refused.error().detail;
 
     ASSERT_EQ(::unlink(gate.c_str()), 0);
-    EXPECT_NE(server.wait_for_line("the hub takes clients"), "");
+    EXPECT_NE(server.wait_for_line("the hub accepts clients"), "");
     EXPECT_EQ(server.ask("GET", "/health").status, 200);
     EXPECT_TRUE(send(3).ok());
     const auto answer = boost::json::parse(server.ask("GET", "/api/v1/hubs/eh1/partitions").body);
