@@ -1,6 +1,6 @@
 // How often operator new was called, for benchmarks that promise not to.
 //
-// The whole program's operator new is ours for it. While nobody counts, that costs one load of a
+// It replaces the program's operator new. While nothing is counted, that costs one load of a
 // flag beside the call of malloc(). Builds with a sanitizer keep the sanitizer's and count nothing.
 // Threads: any.
 #pragma once

@@ -28,7 +28,7 @@ struct Term {
     std::int64_t first_ns = 0, last_ns = 0;
 };
 
-// Processes of `bench member-child`, and what they tell. Threads: one.
+// Processes of `bench member-child`, and their reports. Threads: one.
 class Cast {
 public:
     Cast(const GroupPlace& place, const HubProcess& hub, std::string store, bool fast,

@@ -20,7 +20,7 @@ struct GroupPlace {
 // Three processes of one processor each; one at a time is killed, and replaced once the others have
 // what was its.
 Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills);
-// A second processor comes and goes, until so many partitions have changed hands.
+// A second processor starts and stops, until so many partitions have been handed over.
 Result<Line> measure_hand_overs(const GroupPlace& place, int hand_overs);
 // So many processors, one partition for each, all started at once.
 Result<Line> measure_start(const GroupPlace& place, std::uint32_t processors,

@@ -22,7 +22,7 @@ public:
     static Result<std::unique_ptr<HubProcess>> start(const HubProcessOptions& options);
 
     std::uint16_t port() const { return port_; }
-    // Of the rule "bench", which may do everything. Known to nobody else.
+    // Of the rule "bench", which has all rights. Random for each start.
     const std::string& key() const { return key_; }
     const std::string& event_hub() const { return event_hub_; }
     std::string connection_string() const;

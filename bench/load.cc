@@ -74,7 +74,7 @@ void PacedLoad::start() {
     });
 }
 
-// Who is late catches up at once.
+// A late batch is sent immediately.
 void PacedLoad::pump() {
     const auto pause = Duration(static_cast<std::int64_t>(
         1e9 * static_cast<double>(options_.batch_events) / options_.events_per_second));

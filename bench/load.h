@@ -1,4 +1,4 @@
-// Producers for benchmarks, by the client library: as fast as it goes, or at a rate.
+// Producers for benchmarks, by the client library: without a limit, or at a rate.
 #pragma once
 
 #include <atomic>

@@ -34,7 +34,7 @@ private:
     int descriptor_;
 };
 
-// In a process of its own: writes to whoever connects, as fast as it goes, so many bytes at a time.
+// In a process of its own: writes to each client without a limit, so many bytes at a time.
 class BareSource {
 public:
     static Result<BareSource> start(std::size_t write_bytes);

@@ -1,4 +1,4 @@
-// What a benchmark found, as a table for people or JSON for programs.
+// The results of a benchmark, as a table or as JSON.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@ struct Line {
     std::string name;
     double events_per_second = 0;
     double limit_per_second = 0;  // what the raw device reached in the same run; 0: not measured
-    std::string goal;             // for people; empty if there is none
+    std::string goal;             // as text; empty if there is none
     bool met = true;
     std::vector<std::pair<std::string, double>> more;  // by the JSON key, unit last
 
@@ -22,7 +22,7 @@ double median(std::vector<double> values);
 // 0 of none; `part` from 0 to 1.
 double quantile(std::vector<double> values, double part);
 
-// On stdout: as JSON, or for people: a table on a terminal, tab separated otherwise.
+// On stdout: as JSON, or as a table; tab-separated if stdout is not a terminal.
 void show(const std::vector<Line>& lines, bool json);
 // An array with one object a line.
 std::string to_json(const std::vector<Line>& lines);

@@ -1,5 +1,5 @@
-// The demo's processes: starts them, hears what they tell, hands it to the checker, and knows who
-// is ready, done or gone.
+// The demo's processes: starts them, passes their reports to the checker, and knows which of them
+// are ready, done or have exited.
 //
 // Threads: the one that made it; the checker is called on a thread of the cast's own.
 #pragma once
@@ -22,7 +22,7 @@ public:
     // Each process gets `connection` as its first line: it holds a key, which arguments would show
     // to everybody on the machine.
     Cast(Checker& checker, std::string connection, std::string program = "/proc/self/exe");
-    // Kills whoever is still there.
+    // Kills the processes that still run.
     ~Cast();
     Cast(const Cast&) = delete;
     Cast& operator=(const Cast&) = delete;
@@ -32,14 +32,14 @@ public:
     bool is_ready(std::size_t member) const { return members_[member].ready; }
     // Its stdout has ended.
     bool is_gone(std::size_t member) const { return members_[member].gone; }
-    // Asks it to end; it may still tell what is under way.
+    // Asks it to stop; it may still report what is under way.
     void stop(std::size_t member);
     pid_t id(std::size_t member) const { return members_[member].child.id(); }
     // With SIGKILL: it has no time to say or store anything.
     void kill(std::size_t member);
     // The demo cannot go on.
     void fail(const Error& error);
-    // Hears whoever is stopped to the end. All must be stopped or gone.
+    // Reads the remaining reports. All processes must be stopped or have exited.
     void finish();
 
 private:

@@ -1,7 +1,7 @@
-// Judges a stream by what its processes tell: what was acknowledged and what was read, in which
+// Checks a stream by reports of its processes: what was acknowledged and what was read, in which
 // order. It knows neither hub nor processes.
 //
-// Threads: take() one; traffic() is counted for whoever watches; the rest once take() is over.
+// Threads: take() one; traffic() may be read by any thread; the rest once take() is over.
 #pragma once
 
 #include <functional>
@@ -26,14 +26,14 @@ public:
 
     // From the process with that number.
     void take(const Report& report, std::uint32_t process = 0);
-    // That process was killed, and not told to stop.
+    // That process was killed, not asked to stop.
     void killed(std::uint32_t process, std::int64_t at_ms);
     const Traffic& traffic() const { return traffic_; }
     // Who else wants to hear what is read; on the thread of take(). Before anything is taken.
     void on_read(std::function<void(const Report&)> listener) { on_read_ = std::move(listener); }
     // A process cannot go on.
     void fail(const Error& error);
-    // The worst that was told; none if all went as it should.
+    // The worst error that was reported; none if there was none.
     std::optional<Error> error() const { return failure_ ? failure_ : trouble_; }
 
     // Fills in what the checker knows.

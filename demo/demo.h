@@ -2,8 +2,8 @@
 // processes, and a verdict on what came out of it. Three pictures, one after the other:
 //
 //   1 normal     producer ──AMQP──▶ hub ──AMQP──▶ 2 event processors, even shares
-//   2 failover   one of them is killed; the other takes its partitions and goes on behind their
-//                checkpoints
+//   2 failover   one of them is killed; the other takes over its partitions and continues
+//                after their checkpoints
 //   3 scale-out  two more start; partitions are handed over, and no event repeats
 //
 //   what was acknowledged ──▶ checker: verdict ◀── what was handled, under which epoch

@@ -38,7 +38,7 @@ public:
     };
 
     void add(const HandledBatch& batch);
-    // That processor was killed at that time, and none was told to stop.
+    // That processor was killed at that time, not asked to stop.
     void killed(std::uint32_t processor, std::int64_t at_ms);
 
     Summary summary() const;

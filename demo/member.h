@@ -1,4 +1,4 @@
-// One event processor of the demo, as a process of its own: tells what it handles as Report.
+// One event processor of the demo, as a process of its own: reports what it handles as Report.
 #pragma once
 
 #include <cstdint>

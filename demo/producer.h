@@ -1,7 +1,7 @@
 // The demo's producer process, and one producer in it: sends numbered batches by AMQP to the
 // partitions in turn, at a given rate, with a bounded number under way. What the hub refuses for
-// now is not sent again: its numbers are skipped, and nobody expects them. When nothing was taken
-// for a while the producer gives up. It tells what it does as Report.
+// now is not sent again: its numbers are skipped, and not expected. If nothing is accepted for a
+// while the producer gives up. It reports what it does as Report.
 //
 // Threads: pinned to its loop.
 #pragma once
@@ -35,7 +35,7 @@ class StreamProducer {
 public:
     StreamProducer(std::unique_ptr<Producer> producer, std::uint32_t id,
                    const StreamProducerOptions& options);
-    // stop() has told that it is done.
+    // stop() has called `done`.
     ~StreamProducer();
 
     void start();
@@ -70,7 +70,7 @@ private:
     bool gave_up_ = false;
     bool stopping_ = false;
     Task stopped_;
-    std::unique_ptr<Producer> producer_;  // goes before the loop that its answers are posted to
+    std::unique_ptr<Producer> producer_;  // destroyed before the loop that it posts to
 };
 
 }  // namespace evenkeel::demo

@@ -1,5 +1,5 @@
-// What the demo's processes tell the one that judges them, a line each on stdout: a word and
-// eight numbers, or an error. Whatever handles events may be judged if it writes such lines.
+// What the demo's processes report to the checker, a line each on stdout: a word and eight numbers,
+// or an error. Any program that handles events can be checked if it writes such lines.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@ struct Report {
         ready,         // readers: all are open
         sent,          // partition, count
         acknowledged,  // producer, partition, number, count, took
-        refused,       // partition, count, and an error was told before
+        refused,       // partition, count; the error was reported before
         read,          // partition, sequence, producer, number, count: a run without a gap,
                        // handled under that epoch at that time
         foreign,       // partition, sequence: an event that no producer of this run made
@@ -41,7 +41,7 @@ struct Report {
 std::string to_line(const Report& report);
 Result<Report> parse_report(std::string_view line);
 
-// To our stdout, at once and whole. Threads: any.
+// Writes it to stdout in one piece. Threads: any.
 void tell(const Report& report);
 
 }  // namespace evenkeel::demo

@@ -15,7 +15,7 @@ public:
         : run_(run), producers_(producers), partition_(partition), epoch_(epoch) {}
 
     void take(const Event& event, std::int64_t now_ms);
-    // What came and was not told yet.
+    // Reports what was taken and not reported yet.
     void tell_all();
 
 private:

@@ -1,5 +1,5 @@
 // The body of one event of the demo's stream: who sent it, where to, its number, and a checksum
-// over all of it, so that whoever reads it can tell whether it is what was sent.
+// over all of it, so that a reader can verify that it is what was sent.
 //
 //   0 crc u32 | 4 producer u32 | 8 run u64 | 16 number u64 | 24 partition u32 | 28 zero u32 |
 //   filling

@@ -1,4 +1,4 @@
-// What the demo's threads count while they run, for whoever watches. Threads: any.
+// What the demo's threads count while they run, for the live view. Threads: any.
 #pragma once
 
 #include <atomic>

@@ -21,7 +21,7 @@ struct Verdict {
     std::uint64_t repeated_at_handover = 0;  // none may be
     std::uint64_t handovers = 0;
     std::uint64_t past_fence = 0;            // owners that went on after their successor had begun
-    std::optional<double> failover_seconds;  // none: nobody was killed, or not all came back
+    std::optional<double> failover_seconds;  // none: no kill, or not all partitions came back
     double handover_gap_seconds_max = 0;
     bool expects_failover = false;   // a processor was killed
     std::uint64_t repeated_max = 0;  // what the checkpoint policy allows at the crash

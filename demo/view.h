@@ -21,7 +21,7 @@ public:
     View(const Traffic& traffic, std::optional<Duration> duration, Instant start);
 
     Instant start() const { return start_; }
-    // Something has happened: told once, above the table.
+    // Prints an event of the run once, above the table.
     void say(Instant now, const std::string& text);
     // When it is time again.
     void show(Instant now);

@@ -1,8 +1,8 @@
-// A process of this same program that works for us. We speak to it in lines on its stdin and hear
-// lines from its stdout; its stderr is ours.
+// A child process, usually of this same program. The parent writes lines to its stdin and reads
+// lines from its stdout; stderr is shared.
 //
-// It ends when we do, however we end: a child calls live_with_parent() first of all, and what it
-// waits for on stdin is over then. Ctrl-C in a terminal reaches only us; we tell the child.
+// It ends with its parent, even if that is killed: a child calls live_with_parent() first, and
+// its stdin ends then. Ctrl-C in a terminal reaches only the parent, which stops the child.
 // Threads: one at a time, but for say() and close_input(), which may come from another one.
 #pragma once
 
@@ -34,7 +34,7 @@ public:
 
     // The next line; none once its stdout has ended. Blocks.
     std::optional<std::string> next_line();
-    // The same in two steps for whoever polls output(): one read(), false at the end; then the
+    // The same in two steps, for callers that poll output(): one read(), false at the end; then the
     // lines that are whole by now, each valid until the next call.
     int output() const { return output_; }
     bool fill();
@@ -56,7 +56,7 @@ private:
 
 // Called by a child before it does anything else.
 void live_with_parent();
-// The parent's next line on our stdin; none when it has closed it or is gone. Blocks.
+// The parent's next line on stdin; none if stdin is closed or the parent has exited. Blocks.
 std::optional<std::string> next_word();
 // True once there is a line on our stdin, or it has ended; false after `wait`.
 bool has_word(std::chrono::milliseconds wait);

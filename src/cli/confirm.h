@@ -14,7 +14,7 @@ struct Danger {
 };
 
 // Says `what` would be lost, and asks on the terminal. Nothing: go on. Otherwise how the command
-// ends now: the answer was no, nobody can be asked (standard input is no terminal), or it is a dry
+// ends now: the answer was no, standard input is not a terminal to ask on, or it is a dry
 // run, which ends with an exit code of its own.
 std::optional<ExitCode> ask_first(const Danger& danger, std::string_view what);
 

@@ -27,7 +27,7 @@ enum class ExitCode : int {
 ExitCode exit_code(ErrorCode code);
 
 // Keys, tokens and passwords in `text` as ***, wherever something looks like a connection string:
-// people paste them into the wrong place, and errors end up in logs.
+// users paste them into the wrong place, and errors end up in logs.
 std::string without_secrets(std::string_view text);
 
 // Says what failed, why, and what to do, each on a line of its own. `hint` may be empty.

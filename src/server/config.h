@@ -1,5 +1,5 @@
 // The file of `evenkeel serve`: TOML, each key known by name, each value checked, everything that
-// is wrong told at once with its line.
+// is wrong reported immediately, with its line.
 //
 //     evenkeel.toml:12: limits.connections_max: must be a whole number from 1 to 1000000
 //
@@ -57,7 +57,7 @@ Result<ParsedConfig> parse_config(std::string_view text, const std::string& path
 // Reads the file and all that it names: keys, certificate, key set. Blocks.
 Result<Config> load_config(io::FileSystem& files, const std::string& path);
 
-// The keys whose values differ and that only a restart brings in; for people.
+// The keys whose values differ and that take effect only after a restart; for the log.
 std::vector<std::string> needs_restart(const Config& before, const Config& after);
 
 }  // namespace evenkeel::server

@@ -32,7 +32,7 @@ struct ServerOptions {
     std::optional<io::Endpoint> health;       // one more of `http`, where the emulator has its own
     std::optional<io::TlsIdentity> identity;  // needed for amqps and https
     std::vector<door::Rule> rules;            // beside those in the data folder
-    // Without any rule nobody could come in: one with all rights is made in the data folder.
+    // Without any rule no client could connect: one with all rights is created in the data folder.
     bool make_first_rule = false;
     bool trust_this_host = false;  // the admin interface wants no token from here
     // Beside loopback, addresses and the names in the certificate.

@@ -40,7 +40,7 @@ class TomlSection {
 public:
     // The file as a whole.
     explicit TomlSection(TomlFile& file);
-    // Reports the keys that nobody asked for.
+    // Reports unknown keys.
     ~TomlSection();
     TomlSection(TomlSection&&) noexcept;
     TomlSection& operator=(TomlSection&&) = delete;
@@ -52,7 +52,7 @@ public:
     std::vector<TomlSection> tables(std::string_view key);
 
     void text(std::string_view key, std::string& to);
-    // A text whose content is not told in errors.
+    // A string whose content is not shown in errors.
     void secret(std::string_view key, std::string& to) { text(key, to); }
     void flag(std::string_view key, bool& to);
     // One text, or a list of them.

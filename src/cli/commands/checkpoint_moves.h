@@ -1,5 +1,5 @@
 // What the commands of `evenkeel checkpoint` share: a group's entries in a store, and moves of its
-// positions as they are planned, told and carried out.
+// positions: planned, printed and carried out.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@ namespace evenkeel::cli {
 struct CheckpointRow {
     std::optional<checkpoint::Checkpoint> checkpoint;
     std::optional<checkpoint::Ownership> ownership;
-    bool is_owned = false;  // by somebody who is there
+    bool is_owned = false;  // by a running processor
 };
 using CheckpointRows = std::map<std::uint32_t, CheckpointRow>;
 

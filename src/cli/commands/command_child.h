@@ -19,7 +19,7 @@ public:
     struct Options {
         std::string command;                // for /bin/sh
         bool answers = false;               // its standard output is ours to read; else it is ours
-        std::vector<std::string> pass_env;  // names of secrets that it gets all the same
+        std::vector<std::string> pass_env;  // secret variables that it inherits nevertheless
     };
     // Its environment is ours without the variables that carry our credentials (see
     // secret_variables()). From the first start on this process ignores SIGPIPE: a command may end

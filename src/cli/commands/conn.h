@@ -22,7 +22,7 @@ struct ConnCommand {
 
 ExitCode conn(const ConnCommand& options);
 
-// The hub by AMQP, for somebody with this key. Empty name: for nobody in particular.
+// The hub by AMQP, with this key. Empty name: without a key.
 struct Credentials {
     std::string key_name;
     Secret key;

@@ -23,7 +23,7 @@ struct DevOptions {
     std::vector<std::string> event_hubs;       // name or name:partitions; eh1:2 if none is given
     std::vector<std::string> host_names;       // by which it is called, beside loopback
     std::string ready_file;                    // the real ports, as JSON, once it is ready
-    bool ephemeral = false;                    // data in a temporary folder that goes at the end
+    bool ephemeral = false;                    // data in a temporary folder, deleted on exit
     bool accept_any_token = false;
 };
 

@@ -28,7 +28,7 @@ struct ProcessOptions {
     std::string from = "start";
     std::string command;     // --exec
     bool ack_lines = false;  // the command answers each event with a line; else by its exit code
-    std::vector<std::string> pass_env;              // secrets that the command gets all the same
+    std::vector<std::string> pass_env;              // secret variables that the command inherits
     Duration drain_max = std::chrono::seconds(30);  // for it, at hand-over and stop
     std::string format;                             // as `evenkeel read`
     bool json = false;

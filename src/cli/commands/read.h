@@ -26,7 +26,7 @@ struct ReadOptions {
     std::uint64_t count = 0;   // stop after so many; 0: no limit
     bool follow = false;       // wait for more at the end
     bool exit_at_end = false;  // said aloud; it is what happens without `follow`
-    std::string format;        // as in event_view.h; empty: the body, for people with a line above
+    std::string format;  // as in event_view.h; empty: the body, on terminals with a header line
     std::string output = "text";  // or json
     std::optional<std::int64_t> epoch;
     bool quiet = false;

@@ -25,7 +25,7 @@ struct SendOptions {
     std::vector<std::string> properties;  // NAME=VALUE
     std::string content_type;
     std::uint64_t count = 0;  // stop after so many; 0: no limit
-    std::string rate = "0";   // events a second, as in units.h; 0: as fast as it goes
+    std::string rate = "0";   // events a second, as in units.h; 0: no limit
     bool progress = false;
     bool quiet = false;
 };

@@ -1,7 +1,7 @@
 // `evenkeel serve`: the server, by a configuration file (server/config.h).
 //
-//   SIGTERM, SIGINT   drains and ends with 0, within five seconds; a second one ends it at once
-//   SIGHUP            loads the file again; a bad one changes nothing, and is told
+//   SIGTERM, SIGINT   drains and exits with 0, within five seconds; a second one exits immediately
+//   SIGHUP            reloads the file; an invalid one changes nothing, and is logged
 #pragma once
 
 #include <optional>

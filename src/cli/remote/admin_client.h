@@ -1,7 +1,7 @@
 // The admin interface of a running hub, call by call. Each waits for its answer.
 //
-// Errors are those of the hub by the code that it tells; `not_allowed` for a token that it refuses
-// or that lacks a right; `unavailable` if whoever answers there is not Evenkeel.
+// Errors have the code that the hub answers with; `not_allowed` for a token that is refused or
+// lacks a right; `unavailable` if the server at that address is not Evenkeel.
 // Threads: one at a time.
 #pragma once
 

@@ -1,7 +1,7 @@
 // Calls over the network that wait for their answer, for commands that ask a few things and end.
 //
 // Errors of the way there are `unavailable` and `timed_out`, whatever went wrong: an unknown host
-// name, nobody who listens, a certificate that nobody vouches for.
+// name, a refused connection, a certificate that is not trusted.
 // Threads: any but its own.
 #pragma once
 

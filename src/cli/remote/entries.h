@@ -10,7 +10,7 @@
 
 namespace evenkeel::cli {
 
-// `identity` as the hub tells it, "" if it has none. `invalid_argument`: the entries under that
+// `identity` as the hub reports it, "" if it has none. `invalid_argument`: the entries under that
 // name are another hub's.
 Result<checkpoint::GroupName> entries_of(const std::string& store, checkpoint::GroupName named,
                                          const std::string& identity);

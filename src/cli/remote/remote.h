@@ -29,7 +29,7 @@ struct Remote {
     std::string connection;  // holds a secret
     client::Target target;
     http::Url admin;
-    bool admin_is_guessed = false;  // nobody gave it
+    bool admin_is_guessed = false;  // not configured
     std::string ca_pem;
     std::chrono::milliseconds timeout{5000};
 };
@@ -38,14 +38,14 @@ struct Remote {
 Result<Remote> remote_of(const RemoteOptions& options);
 
 enum class Patience : unsigned char {
-    none,   // a failure is told at once: the hub was not there, or is not what we think
+    none,   // a failure is reported immediately: the hub is not running, or is the wrong server
     usual,  // lost connections come back, as in any program
 };
 ClientOptions client_options(const Remote& remote, std::string event_hub, std::string name,
                              Patience patience);
 
-// Is there, lets us in and has the event hub: asked once before work begins, so that a wrong name
-// or a hub that is not running is told within the time-out, not after all retries.
+// Checks once, before work begins, that the hub runs, accepts the key and has the event hub. So a
+// wrong name or a hub that is not running is reported within the timeout, not after all retries.
 Result<EventHubProperties> first_contact(const Remote& remote, const std::string& event_hub);
 
 // As fail(), for what another machine did or did not do: out of reach is an exit code of its own,

@@ -1,4 +1,4 @@
-// Times as people type them: "30s", "500ms", "2m", "1h", "7d"; "2026-03-02T09:14:00Z".
+// Times as users type them: "30s", "500ms", "2m", "1h", "7d"; "2026-03-02T09:14:00Z".
 #pragma once
 
 #include <cstdint>

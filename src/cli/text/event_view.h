@@ -1,4 +1,4 @@
-// An event as text: by a format, as a JSON object, or with a line above it for people.
+// An event as text: by a format, as a JSON object, or with a header line above it for terminals.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A table of results: aligned for people, tab-separated with exact values where standard output is
+// A table of results: aligned for terminals, tab-separated with exact values if standard output is
 // no terminal.
 #pragma once
 

@@ -1,4 +1,4 @@
-// What a stream can show, and text for people: numbers, colours, tables.
+// What a terminal supports, and readable text: numbers, colours, tables.
 #pragma once
 
 #include <cstdint>

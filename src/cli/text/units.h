@@ -1,4 +1,4 @@
-// Amounts as people type them.
+// Amounts as users type them.
 #pragma once
 
 #include <chrono>
