@@ -15,7 +15,7 @@
 #include "bench/peer.h"
 #include "bench/run.h"
 #include "cli/temporary_folder.h"
-#include "client/arrival.h"
+#include "eventhubs/arrival.h"
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
 
@@ -140,7 +140,7 @@ Result<> AmqpBench::deliver(const std::string& name, const EventSize& size, cons
             peer->delivered = [&](const amqp::Delivery& delivery) {
                 wrong += delivery.bytes.size() < size.event_bytes ? 1 : 0;
                 if (++count < events) return;
-                const auto arrival = client::decode_arrival(delivery.bytes);
+                const auto arrival = eventhubs::decode_arrival(delivery.bytes);
                 last = arrival.ok() ? arrival->event.sequence_number : -1;
             };
             const Instant start = clock_.now();

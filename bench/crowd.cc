@@ -8,11 +8,11 @@
 
 #include "amqp/codec.h"
 #include "amqp/message.h"
-#include "base/sas.h"
 #include "bench/hub.h"
 #include "bench/peer.h"
 #include "cli/temporary_folder.h"
 #include "client/requests.h"
+#include "eventhubs/sas.h"
 
 namespace evenkeel::bench {
 namespace {
@@ -27,7 +27,7 @@ amqp::Buffer token_request(const HubProcess& hub) {
     const SystemClock clock;
     const WallTime expires{clock.wall().milliseconds + 3'600'000};
     const std::string audience = "sb://127.0.0.1/" + hub.event_hub();
-    const Secret token(make_sas(audience, "bench", Secret(hub.key()), expires));
+    const Secret token(eventhubs::make_sas(audience, "bench", Secret(hub.key()), expires));
     return client::encode_request(client::put_token(audience, token, expires), 1, "cbs");
 }
 

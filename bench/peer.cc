@@ -14,7 +14,7 @@
 #include <fmt/core.h>
 
 #include "bench/bench.h"
-#include "client/arrival.h"
+#include "eventhubs/arrival.h"
 
 namespace evenkeel::bench {
 namespace {
@@ -184,7 +184,7 @@ Result<amqp::Link*> Peer::attach_receiver(const std::string& address, std::uint3
     attach.name = address;
     attach.role = amqp::Role::receiver;
     attach.sender_settle = amqp::SenderSettle::settled;
-    attach.source = client::source_of(address, Position::earliest());
+    attach.source = eventhubs::source_of(address, Position::earliest());
     attach.target = amqp::terminus(amqp::descriptor::target, "bench");
     EK_TRY_ASSIGN(amqp::Link* const link, this->attach(std::move(attach)));
     link->grant(credit);

@@ -3,7 +3,7 @@
 include(GNUInstallDirs)
 include(CMakePackageConfigHelpers)
 
-set(EK_LIBRARY_MODULES base io amqp http client producer commitlog hub)
+set(EK_LIBRARY_MODULES base io amqp http eventhubs client producer commitlog hub)
 foreach(module source checkpoint processor)
     if(TARGET evenkeel_${module})
         list(APPEND EK_LIBRARY_MODULES ${module})

@@ -5,6 +5,7 @@
 
 #include "base/log.h"
 #include "client/entry.h"
+#include "eventhubs/sas.h"
 
 namespace evenkeel::client {
 namespace {
@@ -106,16 +107,17 @@ void Connection::start(std::unique_ptr<io::Socket> socket) {
 }
 
 void Connection::authorize() {
-    const Target& target = options_.target;
+    const eventhubs::Target& target = options_.target;
     if (target.key.empty() && target.token.empty()) return become_ready();
     if (authorizing_) return;
     const WallTime now = loop_.clock().wall();
     WallTime expires = now + options_.token_life;
     Secret token = target.token;
     if (token.empty()) {
-        token = Secret(make_sas(target.audience(), target.key_name, target.key, expires));
+        token =
+            Secret(eventhubs::make_sas(target.audience(), target.key_name, target.key, expires));
     } else {
-        expires = sas_expiry(token.reveal()).value_or(now);
+        expires = eventhubs::sas_expiry(token.reveal()).value_or(now);
         if (expires <= now) {
             return fail({{ErrorCode::not_allowed,
                           "the SharedAccessSignature in the connection string has expired"},

@@ -21,11 +21,11 @@
 #include <string>
 
 #include "base/random.h"
-#include "base/sas.h"
-#include "client/connection_string.h"
+#include "base/secret.h"
 #include "client/failure.h"
 #include "client/requester.h"
 #include "client/transport.h"
+#include "eventhubs/connection_string.h"
 #include "io/loop.h"
 #include "io/socket.h"
 
@@ -36,7 +36,7 @@ using Wrap = std::function<std::unique_ptr<io::Socket>(io::Loop&, std::unique_pt
                                                        const io::Endpoint&)>;
 
 struct ConnectionOptions {
-    Target target;
+    eventhubs::Target target;
     std::string name;
     RetryOptions retry;
     std::chrono::seconds token_life{3600};

@@ -8,7 +8,7 @@ namespace evenkeel::client {
 namespace {
 
 // AMQP in a WebSocket in TLS, as far as the target asks for it.
-Result<Wrap> wrap_for(const Target& target, const ClientOptions& options) {
+Result<Wrap> wrap_for(const eventhubs::Target& target, const ClientOptions& options) {
     std::shared_ptr<const io::TlsClientContext> tls;
     if (target.tls) {
         EK_TRY_ASSIGN(tls, io::TlsClientContext::make({options.tls_ca_pem, options.tls_verify}));
@@ -30,7 +30,7 @@ Result<Wrap> wrap_for(const Target& target, const ClientOptions& options) {
 
 Result<ConnectionOptions> connection_options(const ClientOptions& options) {
     ConnectionOptions result;
-    EK_TRY_ASSIGN(result.target, parse_connection_string(options.connection));
+    EK_TRY_ASSIGN(result.target, eventhubs::parse_connection_string(options.connection));
     std::string& event_hub = result.target.event_hub;
     if (event_hub.empty()) {
         event_hub = options.event_hub;

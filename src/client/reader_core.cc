@@ -51,9 +51,9 @@ amqp::Attach ReaderCore::attach() {
     attach.name = address_;
     attach.role = amqp::Role::receiver;
     attach.sender_settle = amqp::SenderSettle::settled;
-    attach.source = source_of(address_, position_);
+    attach.source = eventhubs::source_of(address_, position_);
     attach.target = amqp::terminus(amqp::descriptor::target, options_.name);
-    attach.properties = reader_properties(options_);
+    attach.properties = eventhubs::reader_properties(options_);
     attach.desired_capabilities = {std::string(amqp::damage_capability)};
     if (options_.track_last_enqueued) {
         attach.desired_capabilities.emplace_back(metric_capability);
@@ -79,8 +79,8 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
     }
     const ByteView kept = keep(delivery.bytes);
     Event& event = waiting_.emplace_back();
-    if (!decode_usual_arrival(kept, event)) {
-        const auto arrival = decode_arrival(kept);
+    if (!eventhubs::decode_usual_arrival(kept, event)) {
+        const auto arrival = eventhubs::decode_arrival(kept);
         if (!arrival.ok()) return end(arrival.error());
         event = arrival->event;
         if (arrival->last_enqueued) last_enqueued_ = arrival->last_enqueued;

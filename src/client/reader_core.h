@@ -23,8 +23,8 @@
 #include <string>
 #include <vector>
 
-#include "client/arrival.h"
 #include "client/connection.h"
+#include "eventhubs/arrival.h"
 
 namespace evenkeel::client {
 

@@ -8,7 +8,7 @@
 #include "amqp/codec.h"
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/sas.h"
+#include "base/secret.h"
 #include <evenkeel/client.h>
 
 namespace evenkeel::client {

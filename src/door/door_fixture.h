@@ -15,6 +15,7 @@
 #include "amqp/message.h"
 #include "base/metrics.h"
 #include "door/door.h"
+#include "eventhubs/sas.h"
 #include "io/sim/disk.h"
 #include "io/sim/network.h"
 #include "io/sim/scheduler.h"
@@ -25,6 +26,8 @@ namespace evenkeel::door {
 using namespace std::chrono_literals;
 using amqp::Buffer;
 using amqp::Encoder;
+
+using eventhubs::make_sas;
 
 inline const Secret root_key("root key, as it is written=");
 inline const Secret other_key("another key");

@@ -4,8 +4,9 @@
 
 #include <fmt/core.h>
 
-#include "base/partition_key.h"
-#include "hub/names.h"
+#include "base/text.h"
+#include "eventhubs/names.h"
+#include "eventhubs/partition_key.h"
 
 namespace evenkeel::hub {
 
@@ -37,8 +38,8 @@ Result<PartitionId> EventHub::route(std::optional<PartitionId> wanted, std::stri
         return *wanted;
     }
     if (!key.empty()) {
-        EK_TRY(check_partition_key(key));
-        return partition_of_key(key, partition_count());
+        EK_TRY(eventhubs::check_partition_key(key));
+        return eventhubs::partition_of_key(key, partition_count());
     }
     const PartitionId id{next_in_turn_ % partition_count()};
     next_in_turn_ = (id.value + 1) % partition_count();
@@ -67,11 +68,12 @@ Result<std::unique_ptr<PartitionReader>> EventHub::attach(std::string_view group
                                                           const Position& position,
                                                           const ReaderRequest& request,
                                                           Callback<void(const Error&)> ended) {
-    const std::string key = folded(group);
+    const std::string key = eventhubs::folded(group);
     const bool known =
-        key == folded(default_group) ||
-        std::any_of(record_.groups.begin(), record_.groups.end(),
-                    [&](const std::string& existing) { return folded(existing) == key; });
+        key == eventhubs::folded(eventhubs::default_group) ||
+        std::any_of(record_.groups.begin(), record_.groups.end(), [&](const std::string& existing) {
+            return eventhubs::folded(existing) == key;
+        });
     if (!known) {
         return Error{ErrorCode::not_found,
                      fmt::format("event hub '{}' has no consumer group '{}'; create it first",

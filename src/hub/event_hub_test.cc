@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include "base/partition_key.h"
+#include "eventhubs/partition_key.h"
 #include "hub/hub_fixture.h"
 
 namespace evenkeel::hub {
@@ -30,7 +30,7 @@ TEST(Routing, goes_by_the_hash_of_the_key) {
     World world(32);
 
     for (const char* key : {"a", "key1", "日本語"}) {
-        EXPECT_EQ(*world.homes().route({}, key), partition_of_key(key, 32));
+        EXPECT_EQ(*world.homes().route({}, key), eventhubs::partition_of_key(key, 32));
     }
 }
 
@@ -64,8 +64,8 @@ TEST(Routing, takes_new_partitions_in_and_leaves_old_events_where_they_are) {
 
     ASSERT_TRUE(world.alter("homes", {.partitions = 8}).ok());
 
-    EXPECT_EQ(before, partition_of_key("7", 2));
-    EXPECT_EQ(*world.homes().route({}, "7"), partition_of_key("7", 8));
+    EXPECT_EQ(before, eventhubs::partition_of_key("7", 2));
+    EXPECT_EQ(*world.homes().route({}, "7"), eventhubs::partition_of_key("7", 8));
     EXPECT_NE(*world.homes().route({}, "7"), before);
     EXPECT_EQ(*world.read("homes", before.value), (Bodies{"old"}));
     std::vector<std::uint32_t> turns(8);

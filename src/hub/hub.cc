@@ -6,11 +6,10 @@
 
 #include "base/log.h"
 #include "base/promise.h"
+#include "eventhubs/sections.h"
 #include "hub/events.h"
 #include "hub/inside.h"
 #include "hub/namespace.h"
-#include "hub/sections.h"
-#include "hub/stream_reader.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
 #include <evenkeel/hub.h>
@@ -229,12 +228,12 @@ private:
             : event_hub(hub_name), key(route.partition_key), done(std::move(callback)) {
             if (route.partition) partition = PartitionId{*route.partition};
             std::size_t bytes = 0;
-            for (const auto body : bodies) bytes += hub::data_section_bytes(body.size());
+            for (const auto body : bodies) bytes += eventhubs::data_section_bytes(body.size());
             sections.reserve(bytes);
             events.reserve(bodies.size());
             for (const auto body : bodies) {
                 const std::size_t from = sections.size();
-                hub::append_data_section(body, sections);
+                eventhubs::append_data_section(body, sections);
                 events.push_back(
                     {as_bytes(key), as_bytes(std::string_view(sections).substr(from))});
             }

@@ -12,7 +12,7 @@
 #include <gtest/gtest.h>
 
 #include "base/metrics.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 #include "hub/namespace.h"
 #include "io/sim/disk.h"
 #include "io/sim/scheduler.h"
@@ -154,11 +154,11 @@ public:
         return wait(start_append(name, partition, bodies));
     }
 
-    Result<std::unique_ptr<PartitionReader>> attach(std::string_view name, std::uint32_t partition,
-                                                    const Position& position = Position::earliest(),
-                                                    const ReaderRequest& request = {},
-                                                    Callback<void(const Error&)> ended = {},
-                                                    std::string_view group = default_group) {
+    Result<std::unique_ptr<PartitionReader>> attach(
+        std::string_view name, std::uint32_t partition,
+        const Position& position = Position::earliest(), const ReaderRequest& request = {},
+        Callback<void(const Error&)> ended = {},
+        std::string_view group = eventhubs::default_group) {
         EK_TRY_ASSIGN(EventHub* const found, hub->find(name));
         return found->attach(group, {partition}, position, request, std::move(ended));
     }

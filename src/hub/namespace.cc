@@ -6,7 +6,8 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "hub/names.h"
+#include "base/text.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::hub {
 namespace {
@@ -103,9 +104,9 @@ void Namespace::let_go(std::unique_ptr<EventHub> event_hub) {
 }
 
 Result<std::size_t> Namespace::index_of(const Catalogue& catalogue, std::string_view name) {
-    const std::string key = folded(name);
+    const std::string key = eventhubs::folded(name);
     for (std::size_t i = 0; i < catalogue.event_hubs.size(); ++i) {
-        if (folded(catalogue.event_hubs[i].name) == key) return i;
+        if (eventhubs::folded(catalogue.event_hubs[i].name) == key) return i;
     }
     return Error{ErrorCode::not_found,
                  fmt::format("event hub '{}' does not exist; create it first", shown(name))};
@@ -113,7 +114,7 @@ Result<std::size_t> Namespace::index_of(const Catalogue& catalogue, std::string_
 
 Result<EventHub*> Namespace::find(std::string_view name) {
     context_.loop.check_here();
-    const auto found = event_hubs_.find(folded(name));
+    const auto found = event_hubs_.find(eventhubs::folded(name));
     if (found == event_hubs_.end()) {
         if (closing_) return Error{ErrorCode::cancelled, "the hub was closed"};
         return Error{ErrorCode::not_found,
@@ -180,7 +181,7 @@ void Namespace::create(std::string_view name, const EventHubOptions& options, Do
          [this, logs](const Catalogue&, Catalogue& next) { return carry_out_create(next, *logs); },
          [this, logs] {
              const EventHubRecord& record = catalogue_.event_hubs.back();
-             event_hubs_[folded(record.name)] = std::make_unique<EventHub>(
+             event_hubs_[eventhubs::folded(record.name)] = std::make_unique<EventHub>(
                  record, std::move(*logs), AppendLimits{options_.event_bytes_max});
          },
          std::move(done)});
@@ -188,7 +189,7 @@ void Namespace::create(std::string_view name, const EventHubOptions& options, Do
 
 Result<Catalogue> Namespace::plan_create(const std::string& name,
                                          const EventHubOptions& options) const {
-    EK_TRY(check_event_hub_name(name));
+    EK_TRY(eventhubs::check_event_hub_name(name));
     EK_TRY(check_options(options.partitions, options.retention, options_));
     if (index_of(catalogue_, name).ok()) {
         return Error{
@@ -273,16 +274,16 @@ Result<> Namespace::remove_folder(Catalogue& catalogue,
 void Namespace::alter(std::string_view name, const EventHubChange& change, Done done) {
     auto added = std::make_shared<OpenedLogs>();
     const std::string text(name);
-    enqueue(
-        {[this, text, change] { return plan_alter(text, change); },
-         [this, text, added](const Catalogue& before, Catalogue& next) {
-             return carry_out_alter(before, next, text, *added);
-         },
-         [this, text, added] {
-             const auto index = index_of(catalogue_, text);
-             event_hubs_.at(folded(text))->change(catalogue_.event_hubs[*index], std::move(*added));
-         },
-         std::move(done)});
+    enqueue({[this, text, change] { return plan_alter(text, change); },
+             [this, text, added](const Catalogue& before, Catalogue& next) {
+                 return carry_out_alter(before, next, text, *added);
+             },
+             [this, text, added] {
+                 const auto index = index_of(catalogue_, text);
+                 event_hubs_.at(eventhubs::folded(text))
+                     ->change(catalogue_.event_hubs[*index], std::move(*added));
+             },
+             std::move(done)});
 }
 
 Result<Catalogue> Namespace::plan_alter(const std::string& name,
@@ -334,7 +335,7 @@ void Namespace::remove(std::string_view name, Done done) {
          },
          [this](const Catalogue& before, Catalogue& next) { return save_or(before, next); },
          [this, text] {
-             auto node = event_hubs_.extract(folded(text));
+             auto node = event_hubs_.extract(eventhubs::folded(text));
              node.mapped()->end_readers(
                  std::nullopt,
                  {ErrorCode::not_found, fmt::format("event hub '{}' was removed", shown(text))});
@@ -354,7 +355,7 @@ void Namespace::change_record(const std::string& name, Callback<Result<>(EventHu
              },
              [this](const Catalogue& before, Catalogue& next) { return save_or(before, next); },
              [this, name, show = std::move(show)]() mutable {
-                 event_hubs_.at(folded(name))
+                 event_hubs_.at(eventhubs::folded(name))
                      ->change(catalogue_.event_hubs[*index_of(catalogue_, name)], {});
                  show();
              },
@@ -365,12 +366,13 @@ void Namespace::create_group(std::string_view name, std::string_view group, Done
     change_record(
         std::string(name),
         [this, group = std::string(group)](EventHubRecord& record) -> Result<> {
-            EK_TRY(check_group_name(group));
-            const std::string key = folded(group);
-            const bool exists =
-                key == folded(default_group) ||
-                std::any_of(record.groups.begin(), record.groups.end(),
-                            [&](const std::string& other) { return folded(other) == key; });
+            EK_TRY(eventhubs::check_group_name(group));
+            const std::string key = eventhubs::folded(group);
+            const bool exists = key == eventhubs::folded(eventhubs::default_group) ||
+                                std::any_of(record.groups.begin(), record.groups.end(),
+                                            [&](const std::string& other) {
+                                                return eventhubs::folded(other) == key;
+                                            });
             if (exists) {
                 return Error{ErrorCode::already_exists,
                              fmt::format("event hub '{}' has a consumer group '{}' already",
@@ -390,16 +392,17 @@ void Namespace::create_group(std::string_view name, std::string_view group, Done
 }
 
 void Namespace::remove_group(std::string_view name, std::string_view group, Done done) {
-    const std::string key = folded(group);
+    const std::string key = eventhubs::folded(group);
     change_record(
         std::string(name),
         [key, group = std::string(group)](EventHubRecord& record) -> Result<> {
-            if (key == folded(default_group)) {
+            if (key == eventhubs::folded(eventhubs::default_group)) {
                 return Error{ErrorCode::invalid_argument,
                              "the consumer group '$Default' is always there"};
             }
-            const auto erased = std::erase_if(
-                record.groups, [&](const std::string& other) { return folded(other) == key; });
+            const auto erased = std::erase_if(record.groups, [&](const std::string& other) {
+                return eventhubs::folded(other) == key;
+            });
             if (erased == 0) {
                 return Error{ErrorCode::not_found,
                              fmt::format("event hub '{}' has no consumer group '{}'", record.name,
@@ -407,7 +410,7 @@ void Namespace::remove_group(std::string_view name, std::string_view group, Done
             }
             return {};
         },
-        [this, hub = folded(name), key] {
+        [this, hub = eventhubs::folded(name), key] {
             event_hubs_.at(hub)->end_readers(
                 key, {ErrorCode::not_found, "the consumer group was removed"});
         },

@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 #include "hub/namespace.h"
 
 namespace evenkeel::hub {
@@ -34,7 +34,7 @@ Result<std::unique_ptr<Namespace>> Namespace::open_in_background(const Namespace
             opened->unrecovered_[opened->disk_of(record, {i})].push_back({record, {i}});
         }
         opened->progress_.partitions += record.partitions;
-        opened->event_hubs_[folded(record.name)] = std::make_unique<EventHub>(
+        opened->event_hubs_[eventhubs::folded(record.name)] = std::make_unique<EventHub>(
             record, std::move(logs), AppendLimits{options.event_bytes_max});
     }
     if (opened->progress_.done()) opened->judge_time();
@@ -91,7 +91,8 @@ void Namespace::take_recovered(const Unrecovered& which,
                {"partition", std::to_string(which.partition.value)},
                {"cause", log.error().detail}});
     }
-    const auto found = event_hubs_.at(folded(which.record.name))->partition(which.partition);
+    const auto found =
+        event_hubs_.at(eventhubs::folded(which.record.name))->partition(which.partition);
     EK_CHECK(found.ok(), "nothing is changed before all is recovered");
     (*found)->set_log(std::move(log));
     ++progress_.recovered;

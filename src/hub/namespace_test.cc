@@ -4,8 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include "eventhubs/names.h"
 #include "hub/hub_fixture.h"
-#include "hub/names.h"
 
 namespace evenkeel::hub {
 namespace {
@@ -160,11 +160,12 @@ TEST(Namespace, survives_five_hundred_hostile_names) {
 
         const auto created = world.create(name, {.partitions = 1});
 
-        const bool expected = check_event_hub_name(name).ok() && !taken.contains(folded(name));
+        const bool expected =
+            eventhubs::check_event_hub_name(name).ok() && !taken.contains(eventhubs::folded(name));
         ASSERT_EQ(created.ok(), expected) << name;
         if (created.ok()) {
             ASSERT_TRUE(world.append(name, 0, {"body of " + name}).ok());
-            taken[folded(name)] = "body of " + name;
+            taken[eventhubs::folded(name)] = "body of " + name;
         } else {
             ASSERT_EQ(world.disk->files(), files) << name;
             ASSERT_EQ(world.disk->operations(), operations) << name;

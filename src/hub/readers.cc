@@ -2,7 +2,7 @@
 
 #include <fmt/core.h>
 
-#include "hub/names.h"
+#include "base/text.h"
 
 namespace evenkeel::hub {
 namespace {

@@ -101,6 +101,7 @@ TEST(Route, is_a_partition_or_a_key_of_up_to_128_characters) {
     EXPECT_EQ(check_route({.partition_key = umlauts}).error().code, ErrorCode::invalid_argument);
     EXPECT_EQ(check_route({.partition = 3, .partition_key = "k"}).error().code,
               ErrorCode::invalid_argument);
+    EXPECT_EQ(check_route({.partition_key = "k\xe4se"}).error().code, ErrorCode::invalid_argument);
 }
 
 }  // namespace

@@ -5,8 +5,8 @@
 #include "base/budget.h"
 #include "base/promise.h"
 #include "client/runtime.h"
+#include "eventhubs/encoding.h"
 #include "producer/buffer.h"
-#include "producer/encoding.h"
 #include "producer/numbering.h"
 #include "producer/route.h"
 #include <evenkeel/buffered_producer.h>
@@ -53,8 +53,8 @@ public:
         EK_TRY(producer::check_route(route));
         const SendBatch empty(route.partition, std::string(route.partition_key), 0);
         std::vector<std::byte> section;
-        const std::size_t content_bytes = producer::content_bytes(event);
-        if (content_bytes <= message_bytes_max_) producer::append_event(event, section);
+        const std::size_t content_bytes = eventhubs::content_bytes(event);
+        if (content_bytes <= message_bytes_max_) eventhubs::append_event(event, section);
         if (section.empty() ||
             empty.size_bytes() + section.size() + event_overhead() > message_bytes_max_) {
             return Error{ErrorCode::invalid_argument,

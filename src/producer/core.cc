@@ -5,8 +5,8 @@
 
 #include <fmt/core.h>
 
-#include "base/partition_key.h"
 #include "client/requests.h"
+#include "eventhubs/partition_key.h"
 
 namespace evenkeel::producer {
 
@@ -24,7 +24,7 @@ void Core::open(Done done) {
 }
 
 std::uint32_t Core::choose(const std::string& key) {
-    if (!key.empty()) return partition_of_key(key, partitions_).value;
+    if (!key.empty()) return eventhubs::partition_of_key(key, partitions_).value;
     return turn_++ % partitions_;
 }
 

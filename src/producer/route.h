@@ -1,14 +1,11 @@
 // Where events go, as a caller may say it.
 #pragma once
 
-#include <cstddef>
-
 #include "base/result.h"
+#include "eventhubs/names.h"
 #include <evenkeel/hub.h>
 
 namespace evenkeel::producer {
-
-inline constexpr std::size_t key_characters_max = 128;
 
 // A partition, a key, or neither.
 inline Result<> check_route(const Route& route) {
@@ -16,14 +13,7 @@ inline Result<> check_route(const Route& route) {
         return Error{ErrorCode::invalid_argument,
                      "events go to a partition or to the one of their key; give one of the two"};
     }
-    std::size_t characters = 0;
-    for (const char c : route.partition_key) {
-        if ((static_cast<unsigned char>(c) & 0xc0) != 0x80) ++characters;
-    }
-    if (characters > key_characters_max) {
-        return Error{ErrorCode::invalid_argument, "a partition key has at most 128 characters"};
-    }
-    return {};
+    return eventhubs::check_partition_key(route.partition_key);
 }
 
 }  // namespace evenkeel::producer

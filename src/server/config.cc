@@ -4,8 +4,9 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "door/auth/keys.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 #include "server/toml_section.h"
 
 namespace evenkeel::server {
@@ -35,8 +36,8 @@ void take_listeners(TomlSection& section, std::string_view key, std::vector<io::
             to.push_back(*endpoint);
         } else {
             section.problem(key, fmt::format("'{}' is not ADDRESS:PORT, such as \"127.0.0.1:5672\""
-                                             " or \"[::]:5671\"; port 0 is any free port",
-                                             hub::shown(text)));
+                                             " or \"[::]:5671\"; port 0 is a free one",
+                                             shown(text)));
         }
     }
 }
@@ -59,17 +60,16 @@ void take_site(TomlSection& section, http::SiteOptions& site) {
     section.texts("names", site.names);
     for (const auto& name : site.names) {
         if (http::is_host_name(name)) continue;
-        section.problem("names",
-                        fmt::format("'{}' is not a host name such as \"hub.example.org\" or "
-                                    "\"*.example.org\", without a port",
-                                    hub::shown(name)));
+        section.problem("names", fmt::format("'{}' is no host name, such as \"hub.example.org\" or "
+                                             "\"*.example.org\", without a port",
+                                             shown(name)));
     }
     section.texts("origins", site.origins);
     for (const auto& origin : site.origins) {
         if (http::is_origin(origin)) continue;
         section.problem("origins", fmt::format("'{}' is not an origin such as "
                                                "\"https://console.example.org\"",
-                                               hub::shown(origin)));
+                                               shown(origin)));
     }
 }
 
@@ -149,7 +149,7 @@ void take_quotas(TomlSection& top, Config& config) {
             if (!good.ok() && !section.is_wrong(key)) section.problem(key, good.error().detail);
         };
         if (is_key) check("key", door::check_rule_name(quota.key));
-        if (is_hub) check("hub", hub::check_event_hub_name(quota.hub));
+        if (is_hub) check("hub", eventhubs::check_event_hub_name(quota.hub));
         if (!is_key && !is_hub) {
             section.problem("key",
                             "is missing, and so is hub; a quota applies to a key, to an "
@@ -158,7 +158,7 @@ void take_quotas(TomlSection& top, Config& config) {
         if (is_key && is_hub && quota.connections_max > 0) {
             section.problem("connections_max", "applies to a key or to an event hub, not to both");
         }
-        quota.hub = hub::folded(quota.hub);
+        quota.hub = eventhubs::folded(quota.hub);
         for (const auto& other : quotas) {
             if (other.key == quota.key && other.hub == quota.hub) {
                 section.problem(is_key ? "key" : "hub", "already has a quota");
@@ -247,7 +247,7 @@ void take_rules(TomlSection& top, ParsedConfig& parsed) {
             section.problem("name", good.error().detail);
         }
         section.text("hub", rule.hub);
-        rule.hub = hub::folded(rule.hub);
+        rule.hub = eventhubs::folded(rule.hub);
         std::vector<std::string> names;
         section.texts("rights", names);
         const auto rights = door::parse_rights(names);
@@ -269,7 +269,7 @@ void take_hubs(TomlSection& top, Config& config) {
     for (TomlSection& section : top.tables("hub")) {
         EventHubWish wish;
         section.text("name", wish.name);
-        if (const auto good = hub::check_event_hub_name(wish.name); !good.ok()) {
+        if (const auto good = eventhubs::check_event_hub_name(wish.name); !good.ok()) {
             section.problem("name", good.error().detail);
         }
         section.number("partitions", 1, config.server.hub.partitions_max, wish.options.partitions);
@@ -278,13 +278,13 @@ void take_hubs(TomlSection& top, Config& config) {
                       wish.options.partition_bytes_max);
         section.texts("groups", wish.groups);
         for (const auto& group : wish.groups) {
-            if (const auto good = hub::check_group_name(group); !good.ok()) {
+            if (const auto good = eventhubs::check_group_name(group); !good.ok()) {
                 section.problem("groups", good.error().detail);
             }
         }
         for (const auto& other : hubs) {
-            if (hub::folded(other.name) == hub::folded(wish.name)) {
-                section.problem("name", "is already used by another event hub");
+            if (eventhubs::folded(other.name) == eventhubs::folded(wish.name)) {
+                section.problem("name", "is that of an earlier event hub");
             }
         }
         hubs.push_back(std::move(wish));

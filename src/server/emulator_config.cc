@@ -6,7 +6,8 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "hub/names.h"
+#include "base/text.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::server {
 namespace {
@@ -59,7 +60,7 @@ Result<> must_be(const Place& place, std::initializer_list<std::string_view> all
     std::string names;
     for (const auto name : allowed)
         names += (names.empty() ? "'" : ", '") + std::string(name) + "'";
-    return wrong(place.path, fmt::format("{} is allowed, not '{}'", names, hub::shown(text)));
+    return wrong(place.path, fmt::format("{} is allowed, not '{}'", names, shown(text)));
 }
 
 // A number, or a text that is one.
@@ -81,7 +82,7 @@ Result<std::uint32_t> partitions_of(const Place& place) {
 Result<EmulatorHub> hub_of(const Place& place) {
     EmulatorHub hub;
     EK_TRY_ASSIGN(hub.name, place["Name"].text());
-    if (const auto good = hub::check_event_hub_name(hub.name); !good.ok()) {
+    if (const auto good = eventhubs::check_event_hub_name(hub.name); !good.ok()) {
         return wrong(place["Name"].path, good.error().detail);
     }
     EK_TRY_ASSIGN(hub.partitions, partitions_of(place["PartitionCount"]));
@@ -89,15 +90,15 @@ Result<EmulatorHub> hub_of(const Place& place) {
     for (const auto& entry : groups) {
         const Place at = entry["Name"];
         EK_TRY_ASSIGN(const std::string name, at.text());
-        if (hub::folded(name) == hub::folded(hub::default_group)) {
-            return wrong(at.path, "$default always exists and must not be listed");
+        if (eventhubs::folded(name) == eventhubs::folded(eventhubs::default_group)) {
+            return wrong(at.path, "$default is always there and is not listed");
         }
-        if (const auto good = hub::check_group_name(name); !good.ok()) {
+        if (const auto good = eventhubs::check_group_name(name); !good.ok()) {
             return wrong(at.path, good.error().detail);
         }
         for (const auto& other : hub.groups) {
-            if (hub::folded(other) == hub::folded(name)) {
-                return wrong(at.path, fmt::format("'{}' is listed twice", hub::shown(name)));
+            if (eventhubs::folded(other) == eventhubs::folded(name)) {
+                return wrong(at.path, fmt::format("'{}' is listed twice", shown(name)));
             }
         }
         hub.groups.push_back(name);
@@ -122,9 +123,9 @@ Result<std::vector<EmulatorHub>> parse_emulator_config(std::string_view text) {
     for (const auto& entity : entities) {
         EK_TRY_ASSIGN(auto hub, hub_of(entity));
         for (const auto& other : hubs) {
-            if (hub::folded(other.name) == hub::folded(hub.name)) {
+            if (eventhubs::folded(other.name) == eventhubs::folded(hub.name)) {
                 return wrong(entity["Name"].path,
-                             fmt::format("'{}' is listed twice", hub::shown(hub.name)));
+                             fmt::format("'{}' is listed twice", shown(hub.name)));
             }
         }
         hubs.push_back(std::move(hub));

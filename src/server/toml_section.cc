@@ -11,14 +11,14 @@
 #include <toml++/toml.h>
 
 #include "base/spelling.h"
-#include "hub/names.h"
+#include "base/text.h"
 
 namespace evenkeel::server {
 namespace {
 
 // A text within a problem: short, and printable.
 std::string shown(std::string_view text) {
-    return "'" + hub::shown(text) + "'";
+    return "'" + evenkeel::shown(text) + "'";
 }
 
 std::string_view kind_of(const toml::node& node) {
@@ -149,8 +149,8 @@ TomlSection::~TomlSection() {
         for (const auto& word : place_->asked) known += (known.empty() ? "" : ", ") + word;
         const std::string word = nearest(name, {place_->asked.begin(), place_->asked.end()});
         place_->file->add(
-            key.source(), place_->full(hub::shown(name)),
-            fmt::format("is not a known key{}; valid keys: {}",
+            key.source(), place_->full(evenkeel::shown(name)),
+            fmt::format("is not known here{}; there are {}",
                         word.empty() ? "" : fmt::format(", did you mean {}?", word), known));
     }
 }

@@ -2,8 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "eventhubs/sections.h"
 #include "hub/hub_fixture.h"
-#include "hub/sections.h"
 #include "source/source_contract.h"
 
 namespace evenkeel::source {
@@ -25,7 +25,7 @@ public:
     Source& source() override { return *source_; }
     void append(PartitionId partition, const std::vector<std::string>& bodies) override {
         std::vector<std::string> events;
-        for (const auto& body : bodies) hub::append_data_section(body, events.emplace_back());
+        for (const auto& body : bodies) eventhubs::append_data_section(body, events.emplace_back());
         EXPECT_TRUE(hub_.append("homes", partition.value, events).ok());
     }
     bool run_until(Callback<bool()> condition) override {
@@ -45,7 +45,7 @@ TEST(EmbeddedSource, reports_a_file_that_was_removed_under_it_and_goes_on) {
     hub::opened(hub);
     ASSERT_TRUE(hub.create("homes", {.partitions = 1}).ok());
     std::string event;
-    hub::append_data_section("a", event);
+    eventhubs::append_data_section("a", event);
     ASSERT_TRUE(hub.append("homes", 0, {event}).ok());
     ASSERT_TRUE(hub.reopen().ok());  // nothing is in memory now
     for (const auto& path : hub.disk->files()) {

@@ -135,7 +135,7 @@ Result<std::unique_ptr<Outlet>> open_outlet(const OutletOptions& options,
     client.event_hub.clear();
     if (!options.event_hub.empty()) {
         // The hub that the connection string names is not the one to send to.
-        EK_TRY_ASSIGN(const auto target, client::parse_connection_string(client.connection));
+        EK_TRY_ASSIGN(const auto target, eventhubs::parse_connection_string(client.connection));
         if (target.event_hub.empty()) client.event_hub = options.event_hub;
     }
     EK_TRY_ASSIGN(auto connection, client::connection_options(client));

@@ -3,8 +3,8 @@
 #include <gtest/gtest.h>
 
 #include "base/promise.h"
-#include "producer/encoding.h"
-#include "source/letter.h"
+#include "eventhubs/encoding.h"
+#include "eventhubs/forward.h"
 #include "support/temporary_directory.h"
 
 namespace evenkeel::source {
@@ -54,7 +54,7 @@ TEST_F(EmbeddedOutlet, stores_an_event_with_its_key_as_it_is) {
     encoder.descriptor(0x75);
     encoder.binary(as_bytes("door opened"));
     const Property cause{"cause", "no such house"};
-    const auto sections = with_properties(body, {&cause, 1});
+    const auto sections = eventhubs::with_properties(body, {&cause, 1});
 
     ASSERT_TRUE(ask([&](auto done) { outlet->send(sections, "home-17", std::move(done)); }).ok());
 

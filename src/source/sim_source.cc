@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "hub/sections.h"
+#include "eventhubs/sections.h"
 
 namespace evenkeel::source {
 
@@ -224,7 +224,7 @@ SequenceNumber SimHub::append(PartitionId partition, std::string_view body, Wall
                               std::string_view key) {
     Part& to = part(partition);
     std::string bytes(key);
-    hub::append_data_section(body, bytes);
+    eventhubs::append_data_section(body, bytes);
     Stored stored;
     stored.key_bytes = key.size();
     stored.offset = to.next_offset;

@@ -3,7 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "client/sim_world.h"
-#include "hub/sections.h"
+#include "eventhubs/sections.h"
 #include "source/source_contract.h"
 
 namespace evenkeel::source {
@@ -26,7 +26,7 @@ public:
 
     static std::vector<std::string> encoded(const std::vector<std::string>& bodies) {
         std::vector<std::string> events;
-        for (const auto& body : bodies) hub::append_data_section(body, events.emplace_back());
+        for (const auto& body : bodies) eventhubs::append_data_section(body, events.emplace_back());
         return events;
     }
 

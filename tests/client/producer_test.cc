@@ -70,7 +70,7 @@ struct Buffered {
     void add(std::optional<std::uint32_t> partition, const std::string& key,
              std::string_view body) {
         amqp::Buffer section;
-        producer::append_event({.body = body}, section);
+        eventhubs::append_event({.body = body}, section);
         buffer->add(partition, key, section);
     }
 

@@ -11,11 +11,11 @@
 #include "client/connection.h"
 #include "client/reader_core.h"
 #include "door/door.h"
+#include "eventhubs/encoding.h"
 #include "hub/hub_fixture.h"
 #include "io/sim/network.h"
 #include "producer/buffer.h"
 #include "producer/core.h"
-#include "producer/encoding.h"
 
 namespace evenkeel::test {
 

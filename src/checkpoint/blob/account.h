@@ -12,7 +12,7 @@
 #include <string_view>
 
 #include "base/result.h"
-#include "base/sas.h"
+#include "base/secret.h"
 
 namespace evenkeel::checkpoint {
 

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <charconv>
 
-#include "base/sas.h"
+#include "base/percent.h"
 #include "http/client.h"
 
 namespace evenkeel::checkpoint {

@@ -6,8 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "base/sas.h"
-#include "checkpoint/member_text.h"
+#include "base/percent.h"
 
 namespace evenkeel::checkpoint {
 namespace {

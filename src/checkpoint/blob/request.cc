@@ -6,6 +6,10 @@
 
 #include <fmt/format.h>
 
+#include "base/base64.h"
+#include "base/hmac.h"
+#include "base/percent.h"
+
 namespace evenkeel::checkpoint {
 namespace {
 
@@ -93,8 +97,9 @@ http::FetchRequest to_wire(const BlobRequest& request, const BlobAccount& accoun
     if (account.sas.empty()) {
         wire.fields.push_back(
             {"Authorization",
-             fmt::format("SharedKey {}:{}", account.name,
-                         sas_signature(string_to_sign(request, account, now), account.key))});
+             fmt::format(
+                 "SharedKey {}:{}", account.name,
+                 base64_encoded(hmac_sha256(string_to_sign(request, account, now), account.key)))});
     }
     wire.body = request.body;
     return wire;

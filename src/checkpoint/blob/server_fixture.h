@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "base/mutex.h"
-#include "base/sas.h"
+#include "base/percent.h"
 #include "checkpoint/blob/request.h"
 #include "http/server.h"
 #include "io/system/loop.h"

@@ -67,7 +67,7 @@ private:
     }
 
     void connection_string() {
-        const client::Target& target = remote_.target;
+        const eventhubs::Target& target = remote_.target;
         const std::string key = !target.token.empty()      ? "a token"
                                 : !target.key_name.empty() ? "key '" + target.key_name + "'"
                                                            : "no key";

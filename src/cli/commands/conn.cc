@@ -49,7 +49,7 @@ ExitCode test_it(const ConnCommand& options, const std::string& connection,
 
 std::string connection_text(const Remote& remote, const Credentials& credentials,
                             const std::string& event_hub, Way way) {
-    const client::Target& target = remote.target;
+    const eventhubs::Target& target = remote.target;
     const bool websocket = way == Way::websocket;
     // What comes by WebSocket is at the HTTP port.
     const io::Endpoint endpoint =

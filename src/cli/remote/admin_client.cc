@@ -5,7 +5,8 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "base/sas.h"
+#include "base/percent.h"
+#include "eventhubs/sas.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -191,12 +192,12 @@ AdminClient::AdminClient(const Remote& remote) : remote_(remote), dialer_(remote
 Result<std::string> AdminClient::call(std::string_view method, const std::string& path,
                                       std::string body) {
     http::ClientRequest request{std::string(method), path, {}, std::move(body)};
-    const client::Target& target = remote_.target;
+    const eventhubs::Target& target = remote_.target;
     Secret token = target.token;
     if (!target.key.empty()) {
         const std::string everything = "sb://" + remote_.admin.endpoint.host + "/";
-        token = Secret(
-            make_sas(everything, target.key_name, target.key, SystemClock().wall() + token_life));
+        token = Secret(eventhubs::make_sas(everything, target.key_name, target.key,
+                                           SystemClock().wall() + token_life));
     }
     if (!token.empty()) request.fields.push_back({"Authorization", token.reveal()});
     if (method != "GET" && method != "DELETE") {

@@ -26,7 +26,7 @@ std::string first_of(const std::string& option, std::initializer_list<const char
 
 // Where the admin interface is by default: `dev` has it at 8080, and what comes by WebSocket
 // comes to its port anyway.
-http::Url guessed_url(const client::Target& target) {
+http::Url guessed_url(const eventhubs::Target& target) {
     http::Url url{target.endpoint, target.tls};
     if (!target.websocket) url.endpoint.port = target.tls ? https_port : dev_http_port;
     return url;
@@ -70,7 +70,7 @@ Result<Remote> remote_of(const RemoteOptions& options) {
             "Endpoint=sb://localhost;SharedAccessKeyName=RootManageSharedAccessKey;"
             "SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;";
     }
-    EK_TRY_ASSIGN(remote.target, client::parse_connection_string(remote.connection));
+    EK_TRY_ASSIGN(remote.target, eventhubs::parse_connection_string(remote.connection));
     const std::string url = first_of(options.url, {"EVENKEEL_URL"});
     remote.admin_is_guessed = url.empty();
     if (url.empty()) {

@@ -12,7 +12,7 @@
 
 #include "base/result.h"
 #include "cli/exit_code.h"
-#include "client/connection_string.h"
+#include "eventhubs/connection_string.h"
 #include "http/client.h"
 #include <evenkeel/client.h>
 
@@ -27,7 +27,7 @@ struct RemoteOptions {
 
 struct Remote {
     std::string connection;  // holds a secret
-    client::Target target;
+    eventhubs::Target target;
     http::Url admin;
     bool admin_is_guessed = false;  // not configured
     std::string ca_pem;

@@ -6,8 +6,9 @@
 
 #include <boost/json.hpp>
 
+#include "base/text.h"
 #include "door/admin/call.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 
@@ -119,7 +120,7 @@ Result<EventHubChange> take_change(Members& members) {
 
 std::vector<std::string> groups_of(const hub::EventHubRecord& record) {
     std::vector<std::string> groups = record.groups;
-    groups.emplace_back(hub::default_group);
+    groups.emplace_back(eventhubs::default_group);
     std::ranges::sort(groups);
     return groups;
 }
@@ -157,7 +158,7 @@ void purge_all(const std::vector<commitlog::Log*>& logs, SequenceNumber first_ke
 
 // The name is decoded already, and is its own path.
 Entity entity_of(const std::string& name) {
-    return {hub::folded(name), hub::folded(name)};
+    return {eventhubs::folded(name), eventhubs::folded(name)};
 }
 
 bool may_read(const Claim& claim, const Entity& entity, WallTime now) {
@@ -345,7 +346,7 @@ Admin::Answer Admin::audited(const AdminRoute& route, const Call& call, Answer a
                                        : Result<std::optional<std::string>>(members.error());
         if (name.ok() && *name) entry.what += (entry.what.empty() ? "" : "/") + **name;
     }
-    entry.what = hub::shown(entry.what);
+    entry.what = shown(entry.what);
     return [entry = std::move(entry), answer = std::move(answer)](Response response) mutable {
         entry.result = response.status < 300 ? "ok" : "refused:" + std::to_string(response.status);
         audit(entry);
@@ -402,12 +403,12 @@ Response Admin::show_group(const Call& call) const {
     const auto found = hubs_.find(call.hub);
     if (!found.ok()) return error_of(found.error());
     for (const auto& group : groups_of((*found)->record())) {
-        if (hub::folded(group) == hub::folded(call.group)) {
+        if (eventhubs::folded(group) == eventhubs::folded(call.group)) {
             return json_response({{"name", text(group)}});
         }
     }
     return error_response(404, "not_found",
-                          "consumer group '" + hub::shown(call.group) + "' does not exist");
+                          "consumer group '" + shown(call.group) + "' does not exist");
 }
 
 void Admin::create_hub(const Call& call, Answer answer) {

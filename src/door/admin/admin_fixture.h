@@ -9,12 +9,14 @@
 
 #include <gtest/gtest.h>
 
-#include "base/sas.h"
 #include "door/admin/admin.h"
+#include "eventhubs/sas.h"
 #include "http/site.h"
 #include "hub/hub_fixture.h"
 
 namespace evenkeel::door {
+
+using eventhubs::make_sas;
 
 inline const Secret key("the key of all rules");
 

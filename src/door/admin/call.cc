@@ -3,7 +3,7 @@
 
 #include <boost/json.hpp>
 
-#include "hub/names.h"
+#include "base/text.h"
 
 namespace evenkeel::door {
 
@@ -77,7 +77,7 @@ Result<std::optional<std::vector<std::string>>> Members::take_texts(std::string_
 Result<> Members::check_empty() const {
     if (state_->object.empty()) return {};
     return Error{ErrorCode::invalid_argument,
-                 "nothing is known of '" + hub::shown(state_->object.begin()->key()) + "'"};
+                 "nothing is known of '" + shown(state_->object.begin()->key()) + "'"};
 }
 
 http::Response json_response(const boost::json::value& value, int status) {

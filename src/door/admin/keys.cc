@@ -4,7 +4,7 @@
 #include <boost/json.hpp>
 
 #include "door/admin/call.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -71,7 +71,7 @@ Response Admin::list_keys(const Call& call) const {
     json::array keys;
     for (const auto& entry : keys_.list()) {
         // Of the whole namespace: all there are; of an event hub: its own.
-        if (!call.hub.empty() && entry.rule->hub != hub::folded(call.hub)) continue;
+        if (!call.hub.empty() && entry.rule->hub != eventhubs::folded(call.hub)) continue;
         keys.emplace_back(rule_json(*entry.rule, entry.is_fixed, Secrets::left_out));
     }
     return json_response({{"keys", std::move(keys)}});

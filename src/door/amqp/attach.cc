@@ -8,11 +8,9 @@
 #include "amqp/message.h"
 #include "door/amqp/conditions.h"
 #include "door/amqp/filter.h"
-#include "door/amqp/ingest.h"
-#include "door/amqp/node_links.h"
-#include "door/amqp/outflow.h"
-#include "door/amqp/partition_name.h"
-#include "hub/names.h"
+#include "door/amqp/links.h"
+#include "door/amqp/peer.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -64,7 +62,7 @@ void Attacher::attach(amqp::Link& link) {
                              "the link names no address of an event hub"},
                             link.peer().name);
     }
-    const Address address = parse_address(terminus.address);
+    const Address address = eventhubs::parse_address(terminus.address);
     switch (address.kind) {
         case Address::Kind::cbs:
         case Address::Kind::management: return attach_node(link, address);
@@ -117,9 +115,9 @@ void Attacher::attach_node(amqp::Link& link, const Address& address) {
 
 void Attacher::attach_ingest(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
-    const std::string path = path_of(asked.target.address);
-    const Entity entity{hub::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { host_.refuse(link, why, address.hub); };
+    const std::string path = eventhubs::path_of(asked.target.address);
+    const Entity entity{eventhubs::folded(address.hub), path};
+    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
     // Who may not send does not learn what there is.
     if (!host_.login().may(Right::send, entity))
         return refuse(claim_missing("Send", host_.url_of(path)));
@@ -200,13 +198,12 @@ void Attacher::accept_producer(amqp::Link& link, Ingest& ingest, std::string_vie
 
 void Attacher::attach_outflow(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
-    const std::string path = path_of(asked.source.address);
-    const Entity entity{hub::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { host_.refuse(link, why, address.hub); };
-    if (!host_.login().may(Right::listen, entity))
-        return refuse(claim_missing("Listen", host_.url_of(path)));
-    const auto event_hub = host_.context().hubs.find(address.hub);
-    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), host_.url_of(path)));
+    const std::string path = eventhubs::path_of(asked.source.address);
+    const Entity entity{eventhubs::folded(address.hub), path};
+    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
+    if (!may(Right::listen, entity)) return refuse(claim_missing("Listen", url_of(path)));
+    const auto event_hub = context_.hubs.find(address.hub);
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(path)));
     const auto partition = partition_of(**event_hub, address);
     if (!partition.ok() || !*partition) {
         return refuse(invalid_partition(address.partition, address.hub));

@@ -7,19 +7,11 @@
 #include "amqp/performatives.h"
 #include "base/clock.h"
 #include "base/result.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 
-namespace vendor {
-inline constexpr std::string_view argument_error = "com.microsoft:argument-error",
-                                  argument_out_of_range = "com.microsoft:argument-out-of-range",
-                                  server_busy = "com.microsoft:server-busy",
-                                  timeout = "com.microsoft:timeout",
-                                  auth_failed = "com.microsoft:auth-failed",
-                                  entity_disabled = "com.microsoft:entity-disabled",
-                                  epoch_stolen = "com.microsoft:producer-epoch-stolen",
-                                  out_of_order = "com.microsoft:out-of-order-sequence";
-}  // namespace vendor
+namespace vendor = eventhubs::condition;
 
 // What a client sent, for a text that goes back to it: at most 300 bytes, others than printable
 // ASCII replaced, since a description must be good UTF-8 whatever the client wrote.

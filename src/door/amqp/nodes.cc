@@ -3,10 +3,11 @@
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "base/text.h"
 #include "door/amqp/conditions.h"
-#include "door/amqp/node_links.h"
-#include "door/amqp/partition_name.h"
-#include "hub/names.h"
+#include "door/amqp/links.h"
+#include "door/amqp/peer.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -128,7 +129,25 @@ void Nodes::answer(amqp::Link& from, Address::Kind node, const amqp::Request& re
     if (best) best->push(std::move(message));
 }
 
-void Nodes::handle_cbs(amqp::Link& link, const amqp::Request& request) {
+Result<Claim> Peer::check_token(std::string_view type, std::string_view token) const {
+    const WallTime now = context_.loop.clock().wall();
+    if (type == "servicebus.windows.net:sastoken") {
+        return context_.rules.check_sas(token, host(), now);
+    }
+    if (type == "jwt") {
+        if (context_.accept_any_token) {
+            return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
+        }
+        if (context_.jwt) return context_.jwt->check(token, now);
+        return Error{ErrorCode::invalid_argument,
+                     "InvalidToken: Tokens of type jwt are not accepted here; use a shared access "
+                     "signature."};
+    }
+    return Error{ErrorCode::invalid_argument,
+                 fmt::format("InvalidToken: Tokens of type '{}' are not known.", shown(type))};
+}
+
+void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
     const auto reply = [&](std::int32_t code, std::string_view text, std::string_view condition) {
         Buffer message;
         const std::string description =
@@ -152,13 +171,13 @@ void Nodes::handle_cbs(amqp::Link& link, const amqp::Request& request) {
         return reply(401, claim.error().detail, vendor::auth_failed);
     }
     // Without a scheme the first name is the host's, if it is that of this connection.
-    const auto below_host = path_on(host_.host_name(), *name);
+    const auto below_host = eventhubs::path_on(host(), *name);
     const bool has_scheme = name->find("://") != std::string_view::npos;
     const std::string audience =
         !has_scheme && below_host ? "sb://" + std::string(*name) : std::string(*name);
-    const Address address = parse_address(audience);
+    const Address address = eventhubs::parse_address(audience);
     // Who asks for what its token does not reach does not learn whether it is there.
-    if (!reaches(*claim, {hub::folded(address.hub), path_of(audience)})) {
+    if (!reaches(*claim, {eventhubs::folded(address.hub), eventhubs::path_of(audience)})) {
         constexpr auto why = "InvalidAudience: The token does not cover the audience.";
         host_.context().activity.login_refused(host_.visitor(), who_of(*claim), why);
         return reply(401, why, vendor::auth_failed);
@@ -192,8 +211,8 @@ void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
         return refuse(501, {std::string(amqp::condition::not_implemented),
                             "Only READ of com.microsoft:eventhub and com.microsoft:partition."});
     }
-    const Entity entity{hub::folded(*name), path_of(*name)};
-    std::vector<Claim> claims = host_.login().claims();
+    const Entity entity{eventhubs::folded(*name), eventhubs::path_of(*name)};
+    std::vector<Claim> claims = claims_;
     if (const auto token = amqp::text_in(request.properties, "security_token");
         token && !token->empty()) {
         const bool is_sas = token->starts_with("SharedAccessSignature ");

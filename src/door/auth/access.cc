@@ -7,8 +7,11 @@
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
-#include "door/address.h"
-#include "hub/names.h"
+#include "base/percent.h"
+#include "base/text.h"
+#include "eventhubs/address.h"
+#include "eventhubs/names.h"
+#include "eventhubs/sas.h"
 
 namespace evenkeel::door {
 namespace {
@@ -72,18 +75,17 @@ std::optional<std::int64_t> seconds_of(std::string_view text) {
 }
 
 std::string another_host(std::string_view resource, std::string_view host) {
-    return fmt::format(
-        "InvalidAudience: The token's sr '{}' is not on this connection's host, {}.",
-        hub::shown(percent_decoded(resource)),
-        host.empty() ? "which the client did not name" : "'" + hub::shown(host) + "'");
+    return fmt::format("InvalidAudience: The token's sr '{}' is not on this connection's host, {}.",
+                       shown(percent_decoded(resource)),
+                       host.empty() ? "which the client did not name" : "'" + shown(host) + "'");
 }
 
 // Each of the four fields once, and nothing else: what is not signed has no place in a token.
 Result<Parts> take_apart(std::string_view token) {
-    if (token.size() > token_bytes_max || !token.starts_with(sas_word)) {
+    if (token.size() > token_bytes_max || !token.starts_with(eventhubs::sas_word)) {
         return refused("MalformedToken: The token is not a shared access signature.");
     }
-    token.remove_prefix(sas_word.size());
+    token.remove_prefix(eventhubs::sas_word.size());
     std::optional<std::string_view> resource, expiry, sign, name;
     while (true) {
         const auto end = token.find('&');
@@ -123,7 +125,7 @@ std::string who_of(const Claim& claim) {
 
 std::string who_says(std::string_view token) {
     const auto parts = take_apart(token);
-    return parts.ok() ? "key:" + hub::shown(parts->name) : "-";
+    return parts.ok() ? "key:" + shown(parts->name) : "-";
 }
 
 std::vector<std::string_view> names_of(const Rights& rights) {
@@ -137,7 +139,7 @@ std::vector<std::string_view> names_of(const Rights& rights) {
 Result<Rights> parse_rights(const std::vector<std::string>& names) {
     Rights rights;
     for (const auto& name : names) {
-        const std::string folded = hub::folded(name);
+        const std::string folded = eventhubs::folded(name);
         if (folded == "send") {
             rights.send = true;
         } else if (folded == "listen") {
@@ -145,8 +147,7 @@ Result<Rights> parse_rights(const std::vector<std::string>& names) {
         } else if (folded == "manage") {
             rights = {true, true, true};
         } else {
-            return refused("'" + hub::shown(name) +
-                           "' is no right; there are Send, Listen and Manage");
+            return refused("'" + shown(name) + "' is no right; there are Send, Listen and Manage");
         }
     }
     if (rights == Rights{}) return refused("a rule needs a right: Send, Listen or Manage");
@@ -160,8 +161,9 @@ Result<Claim> AccessRules::check_sas(std::string_view token, std::string_view ho
     for (const auto& rule : rules_) {
         if (rule.name != parts.name) continue;
         for (const Secret* key : {&rule.primary, &rule.secondary}) {
-            if (key->empty() || !same(parts.signature, sas_signature(signed_text, *key))) continue;
-            const auto path = path_on(host, percent_decoded(parts.resource));
+            if (key->empty() || !same(parts.signature, eventhubs::sas_signature(signed_text, *key)))
+                continue;
+            const auto path = eventhubs::path_on(host, percent_decoded(parts.resource));
             if (!path) return refused(another_host(parts.resource, host));
             Claim claim{*path,    rule.rights, WallTime{parts.seconds * 1000},
                         rule.hub, rule.name,   hash_of(*key)};

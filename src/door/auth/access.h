@@ -18,7 +18,7 @@
 
 #include "base/clock.h"
 #include "base/result.h"
-#include "base/sas.h"
+#include "base/secret.h"
 
 namespace evenkeel::door {
 

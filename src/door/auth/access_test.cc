@@ -2,8 +2,10 @@
 
 #include <gtest/gtest.h>
 
-#include "door/address.h"
-#include "hub/names.h"
+#include "base/percent.h"
+#include "eventhubs/address.h"
+#include "eventhubs/names.h"
+#include "eventhubs/sas.h"
 
 namespace evenkeel::door {
 namespace {
@@ -11,6 +13,8 @@ namespace {
 using namespace std::chrono_literals;
 
 constexpr WallTime now{1'767'225'600'000};
+using eventhubs::make_sas, eventhubs::path_of, eventhubs::sas_signature, eventhubs::sas_word;
+
 const Secret key("k3y=");
 const Secret second("second");
 
@@ -25,7 +29,7 @@ std::string begin_of(const Result<Claim>& claim) {
 }
 
 Entity entity(std::string_view hub, std::string_view path) {
-    return {hub::folded(hub), path_of(path)};
+    return {eventhubs::folded(hub), path_of(path)};
 }
 
 TEST(Sas, is_good_with_either_key_used_as_it_is_written) {

@@ -5,7 +5,8 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
-#include "hub/names.h"
+#include "base/text.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -14,13 +15,13 @@ Error fixed_here(std::string_view name) {
     return {ErrorCode::unsupported,
             fmt::format("the rule '{}' is of the server's configuration; change it there, and let "
                         "the server load it again (SIGHUP)",
-                        hub::shown(name))};
+                        shown(name))};
 }
 
 // Whoever runs it sees who may come in from now on; never a key.
 void tell(std::string_view what, std::string_view name, std::string_view hub) {
     trace(TraceLevel::info, what,
-          {{"rule", hub::shown(name)}, {"hub", hub.empty() ? "all" : hub::shown(hub)}});
+          {{"rule", shown(name)}, {"hub", hub.empty() ? "all" : shown(hub)}});
 }
 
 }  // namespace
@@ -37,7 +38,7 @@ KeyRing::KeyRing(io::Loop& loop, io::Executor& metadata, AccessRules& access, Ke
 }
 
 bool KeyRing::is_fixed(std::string_view name, std::string_view hub) const {
-    const std::string folded = hub::folded(hub);
+    const std::string folded = eventhubs::folded(hub);
     return std::any_of(fixed_.begin(), fixed_.end(),
                        [&](const Rule& rule) { return rule.name == name && rule.hub == folded; });
 }
@@ -52,13 +53,13 @@ std::vector<KeyRing::Entry> KeyRing::list() const {
 }
 
 Result<KeyRing::Entry> KeyRing::find(std::string_view name, std::string_view hub) const {
-    const std::string folded = hub::folded(hub);
+    const std::string folded = eventhubs::folded(hub);
     for (const auto& entry : list()) {
         if (entry.rule->name == name && entry.rule->hub == folded) return entry;
     }
     return Error{ErrorCode::not_found,
-                 fmt::format("there is no rule '{}'{}", hub::shown(name),
-                             hub.empty() ? std::string() : " of event hub " + hub::shown(hub))};
+                 fmt::format("there is no rule '{}'{}", shown(name),
+                             hub.empty() ? std::string() : " of event hub " + shown(hub))};
 }
 
 void KeyRing::show() {
@@ -89,7 +90,7 @@ void KeyRing::create(RuleWish wish, Made done) {
     if (is_fixed(wish.name, wish.hub)) {
         return done(Error{ErrorCode::already_exists,
                           fmt::format("there is a rule '{}' in the server's configuration already",
-                                      hub::shown(wish.name))});
+                                      shown(wish.name))});
     }
     perform<Rule>(
         [wish = std::move(wish)](Keys& keys) {

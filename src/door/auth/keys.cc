@@ -8,7 +8,8 @@
 
 #include "base/format_version.h"
 #include "base/random.h"
-#include "hub/names.h"
+#include "base/text.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -75,7 +76,7 @@ Result<> check_rule_name(std::string_view name) {
     return wrong(
         fmt::format("'{}' cannot be the name of a rule; use up to {} letters, digits, '.', "
                     "'-' and '_'",
-                    hub::shown(name), name_bytes_max));
+                    shown(name), name_bytes_max));
 }
 
 // A connection string has to carry it.
@@ -152,13 +153,13 @@ Result<Keys> Keys::load(io::FileSystem& files, std::string directory) {
 }
 
 Result<std::size_t> Keys::find(std::string_view name, std::string_view hub) const {
-    const std::string folded = hub::folded(hub);
+    const std::string folded = eventhubs::folded(hub);
     for (std::size_t i = 0; i < rules_.size(); ++i) {
         if (rules_[i].name == name && rules_[i].hub == folded) return i;
     }
     return Error{ErrorCode::not_found,
-                 fmt::format("there is no rule '{}'{}", hub::shown(name),
-                             hub.empty() ? std::string() : " of event hub " + hub::shown(hub))};
+                 fmt::format("there is no rule '{}'{}", shown(name),
+                             hub.empty() ? std::string() : " of event hub " + shown(hub))};
 }
 
 Result<> Keys::save(std::vector<Rule> rules) {
@@ -176,7 +177,7 @@ Result<> Keys::save(std::vector<Rule> rules) {
 
 Result<Rule> Keys::create(const RuleWish& wish) {
     EK_TRY(check_rule_name(wish.name));
-    if (!wish.hub.empty()) EK_TRY(hub::check_event_hub_name(wish.hub));
+    if (!wish.hub.empty()) EK_TRY(eventhubs::check_event_hub_name(wish.hub));
     EK_TRY(check_key_text(wish.primary.reveal()));
     EK_TRY(check_key_text(wish.secondary.reveal()));
     if (!wish.rights.send && !wish.rights.listen && !wish.rights.manage) {
@@ -186,7 +187,7 @@ Result<Rule> Keys::create(const RuleWish& wish) {
         return Error{ErrorCode::already_exists,
                      fmt::format("there is a rule '{}' already", wish.name)};
     }
-    Rule rule{wish.name, hub::folded(wish.hub), wish.primary, wish.secondary, wish.rights};
+    Rule rule{wish.name, eventhubs::folded(wish.hub), wish.primary, wish.secondary, wish.rights};
     const auto same = std::count_if(rules_.begin(), rules_.end(),
                                     [&](const Rule& other) { return other.hub == rule.hub; });
     if (static_cast<std::size_t>(same) >= rules_max) {
@@ -219,7 +220,7 @@ Result<> Keys::remove(std::string_view name, std::string_view hub) {
 
 Result<> Keys::remove_hub(std::string_view hub) {
     auto rules = rules_;
-    std::erase_if(rules, [&](const Rule& rule) { return rule.hub == hub::folded(hub); });
+    std::erase_if(rules, [&](const Rule& rule) { return rule.hub == eventhubs::folded(hub); });
     if (hub.empty() || rules.size() == rules_.size()) return {};
     return save(std::move(rules));
 }

@@ -1,6 +1,6 @@
 #include "processor/pump/dead_letters.h"
 
-#include "source/letter.h"
+#include "eventhubs/forward.h"
 
 namespace evenkeel::processor {
 namespace {
@@ -23,8 +23,10 @@ void HubDeadLetters::put(const checkpoint::DeadLetter& letter, Callback<void(Res
         {"evenkeel-enqueued-ms", letter.enqueued_ms},
         {"evenkeel-at-ms", letter.at_ms},
     };
-    outlet_.send(source::with_properties(letter.sections, properties), letter.partition_key,
-                 lifetime_.guard([this, letter, done = std::move(done)](Result<> sent) mutable {
+    outlet_.send(eventhubs::with_properties(letter.sections, properties), letter.partition_key,
+                 [this, letter, done = std::move(done),
+                  alive = std::weak_ptr<bool>(alive_)](Result<> sent) mutable {
+                     if (alive.expired()) return;
                      if (!sent.ok() && sent.error().code == ErrorCode::invalid_argument) {
                          return stored_.put(letter, std::move(done));
                      }

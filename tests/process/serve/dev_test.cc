@@ -97,8 +97,8 @@ TEST(Dev, refuses_pages_of_other_sites_on_every_route_and_upgrade) {
     Dev dev({"--host-name", "emulator"});
     const int port = dev.port("http_port");
     const std::string token =
-        make_sas("sb://emulator/", "RootManageSharedAccessKey", Secret("SAS_KEY_VALUE"),
-                 SystemClock().wall() + std::chrono::hours(1));
+        eventhubs::make_sas("sb://emulator/", "RootManageSharedAccessKey", Secret("SAS_KEY_VALUE"),
+                            SystemClock().wall() + std::chrono::hours(1));
     const std::string rest = "Connection: close\r\nAuthorization: " + token + "\r\n";
     const std::string upgrade =
         "GET /$servicebus/websocket HTTP/1.1\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

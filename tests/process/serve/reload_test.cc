@@ -3,6 +3,7 @@
 
 #include <sys/stat.h>
 
+#include "eventhubs/sas.h"
 #include "io/tls.h"
 #include "process/serve/serve_process.h"
 #include <evenkeel/producer.h>
@@ -178,8 +179,8 @@ TEST(ServeReload, takes_in_rules_throttle_hubs_and_log_level) {
     EXPECT_TRUE(has(server.wait_for_line("need a restart"), "limits.connections_max"));
     EXPECT_EQ(server.ask("GET", "/api/v1/hubs/more").status, 200);
     EXPECT_EQ(http(server.http_port, "GET", "/api/v1/hubs",
-                   make_sas("sb://localhost/", "app", Secret("abc"),
-                            SystemClock().wall() + std::chrono::hours(1)))
+                   eventhubs::make_sas("sb://localhost/", "app", Secret("abc"),
+                                       SystemClock().wall() + std::chrono::hours(1)))
                   .status,
               200);
     bool busy = false;

@@ -15,7 +15,7 @@
 #include <gtest/gtest.h>
 
 #include "base/clock.h"
-#include "base/sas.h"
+#include "eventhubs/sas.h"
 #include "io/system/files.h"
 #include "support/paths.h"
 #include "support/process.h"
@@ -143,8 +143,8 @@ public:
     }
     Answer ask(const std::string& method, const std::string& path,
                const std::string& body = {}) const {
-        const std::string token = make_sas("sb://localhost/", "root", Secret(root_key),
-                                           SystemClock().wall() + std::chrono::hours(1));
+        const std::string token = eventhubs::make_sas("sb://localhost/", "root", Secret(root_key),
+                                                      SystemClock().wall() + std::chrono::hours(1));
         return http(http_port, method, path, token, body);
     }
 

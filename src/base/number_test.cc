@@ -1,0 +1,30 @@
+#include "base/number.h"
+
+#include <cstdint>
+
+#include <gtest/gtest.h>
+
+namespace evenkeel {
+namespace {
+
+TEST(ParseNumber, reads_the_whole_range_of_its_type) {
+    EXPECT_EQ(parse_number<std::uint16_t>("65535"), 65535);
+    EXPECT_EQ(parse_number<std::int64_t>("-9223372036854775808"), INT64_MIN);
+    EXPECT_EQ(parse_number<std::uint64_t>("18446744073709551615"), UINT64_MAX);
+    EXPECT_EQ(parse_number<std::uint8_t>("fF", 16), 255);
+}
+
+TEST(ParseNumber, refuses_numbers_out_of_range) {
+    EXPECT_EQ(parse_number<std::uint16_t>("65536"), std::nullopt);
+    EXPECT_EQ(parse_number<std::uint16_t>("-1"), std::nullopt);
+    EXPECT_EQ(parse_number<std::int64_t>("9223372036854775808"), std::nullopt);
+}
+
+TEST(ParseNumber, refuses_anything_beside_the_number) {
+    for (const auto* const bad : {"", " 1", "1 ", "+1", "1x", "x", "0x10", "1.0"}) {
+        EXPECT_EQ(parse_number<int>(bad), std::nullopt) << bad;
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel

@@ -1,0 +1,94 @@
+#include "eventhubs/forward.h"
+
+#include <algorithm>
+
+#include "amqp/message.h"
+#include "amqp/performatives.h"
+#include "eventhubs/encoding.h"
+#include "eventhubs/wire_names.h"
+
+namespace evenkeel::eventhubs {
+namespace {
+
+using amqp::Buffer;
+using amqp::Encoder;
+namespace descriptor = amqp::descriptor;
+
+// Of the hub that the event came from, or of its idempotent producer.
+bool is_of_a_hub(std::string_view name) {
+    return name.starts_with(annotation::vendor_prefix) || name.starts_with(property::vendor_prefix);
+}
+
+void encode_annotations(ByteView map, Encoder& encoder) {
+    std::uint32_t count = 0;
+    Buffer kept;
+    Encoder pairs(kept);
+    amqp::for_each_pair(map, [&](std::string_view key, ByteView value) {
+        if (is_of_a_hub(key)) return;
+        pairs.symbol(key);
+        pairs.bytes(value);
+        count += 2;
+    });
+    if (count == 0) return;
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::message_annotations));
+    const auto open = encoder.begin_map();
+    encoder.bytes(kept);
+    encoder.end(open, count);
+}
+
+void encode_properties(ByteView map, std::span<const Property> properties, Encoder& encoder) {
+    std::uint32_t count = 0;
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::application_properties));
+    const auto open = encoder.begin_map();
+    if (!map.empty()) {
+        amqp::for_each_pair(map, [&](std::string_view key, ByteView value) {
+            const bool is_ours = std::ranges::any_of(
+                properties, [&](const Property& property) { return property.name == key; });
+            if (is_ours) return;
+            encoder.string(key);
+            encoder.bytes(value);
+            count += 2;
+        });
+    }
+    for (const Property& property : properties) {
+        encoder.string(property.name);
+        append_value(property, encoder);
+        count += 2;
+    }
+    encoder.end(open, count);
+}
+
+}  // namespace
+
+Buffer with_properties(ByteView sections, std::span<const Property> properties) {
+    ByteView annotations, own_properties, application;
+    Buffer body;
+    bool is_good = true;
+    for (ByteView rest = sections; is_good && !rest.empty();) {
+        const auto section = amqp::next_section(rest);
+        is_good = section.ok();
+        if (!is_good) break;
+        switch (section->kind) {
+            case descriptor::header:
+            case descriptor::delivery_annotations: break;
+            case descriptor::message_annotations: annotations = section->value; break;
+            case descriptor::properties: own_properties = section->whole; break;
+            case descriptor::application_properties: application = section->value; break;
+            default: body.insert(body.end(), section->whole.begin(), section->whole.end());
+        }
+    }
+    Buffer result;
+    Encoder encoder(result);
+    if (is_good && !annotations.empty()) encode_annotations(annotations, encoder);
+    if (is_good) encoder.bytes(own_properties);
+    encode_properties(is_good ? application : ByteView(), properties, encoder);
+    if (!is_good) {
+        encoder.descriptor(static_cast<std::uint8_t>(descriptor::data));
+        encoder.binary(sections);
+    } else {
+        encoder.bytes(body);
+    }
+    return result;
+}
+
+}  // namespace evenkeel::eventhubs

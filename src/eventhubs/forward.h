@@ -1,0 +1,17 @@
+// Forwards an event to another hub, such as a dead-letter hub: body and properties stay as they
+// came, application properties are added, annotations of the first hub are dropped. Pure.
+#pragma once
+
+#include <span>
+
+#include "amqp/codec.h"
+#include "base/bytes.h"
+#include <evenkeel/producer.h>
+
+namespace evenkeel::eventhubs {
+
+// A given property replaces one of the event with the same name. Malformed sections become the body
+// of the result unchanged, so that nothing is lost.
+amqp::Buffer with_properties(ByteView sections, std::span<const Property> properties);
+
+}  // namespace evenkeel::eventhubs

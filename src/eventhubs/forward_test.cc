@@ -1,0 +1,99 @@
+#include "eventhubs/forward.h"
+
+#include <map>
+
+#include <gtest/gtest.h>
+
+#include "amqp/message.h"
+#include "amqp/performatives.h"
+#include "eventhubs/encoding.h"
+
+namespace evenkeel::eventhubs {
+namespace {
+
+namespace descriptor = amqp::descriptor;
+
+// An event as producers make it, without the data section around it.
+amqp::Buffer an_event(const EventData& data) {
+    amqp::Buffer in_batch;
+    append_event(data, in_batch);
+    ByteView rest(in_batch);
+    const ByteView inner = *amqp::Decoder(amqp::next_section(rest)->value).binary();
+    return {inner.begin(), inner.end()};
+}
+
+amqp::Buffer annotated(std::initializer_list<std::string_view> names, ByteView event) {
+    amqp::Buffer buffer;
+    amqp::Encoder encoder(buffer);
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::message_annotations));
+    const auto map = encoder.begin_map();
+    for (const std::string_view name : names) {
+        encoder.symbol(name);
+        encoder.long_(7);
+    }
+    encoder.end(map, static_cast<std::uint32_t>(names.size() * 2));
+    encoder.bytes(event);
+    return buffer;
+}
+
+std::map<std::uint64_t, amqp::Section> sections_of(ByteView message) {
+    std::map<std::uint64_t, amqp::Section> found;
+    std::uint64_t last = 0;
+    while (!message.empty()) {
+        const auto section = amqp::next_section(message);
+        EXPECT_TRUE(section.ok());
+        if (!section.ok()) break;
+        EXPECT_GE(section->kind, last) << "sections come in the order of AMQP";
+        last = section->kind;
+        found[section->kind] = *section;
+    }
+    return found;
+}
+
+TEST(Letter, keeps_body_and_properties_and_adds_ours) {
+    const Property colour{"colour", "red"};
+    const auto event = annotated(
+        {"x-opt-sequence-number", "Diagnostic-Id", "com.microsoft:producer-id"},
+        an_event(
+            {.body = "door opened", .content_type = "text/plain", .properties = {&colour, 1}}));
+    const Property ours[] = {{"cause", "no such house"}, {"attempts", std::int64_t{5}}};
+
+    const auto letter = with_properties(event, ours);
+
+    auto found = sections_of(letter);
+    EXPECT_EQ(as_text(*amqp::Decoder(found[descriptor::data].value).binary()), "door opened");
+    EXPECT_TRUE(found.contains(descriptor::properties));
+    const ByteView properties = found[descriptor::application_properties].value;
+    EXPECT_EQ(amqp::text_in(properties, "colour"), "red");
+    EXPECT_EQ(amqp::text_in(properties, "cause"), "no such house");
+    EXPECT_EQ(amqp::integer_in(properties, "attempts"), 5);
+    const ByteView annotations = found[descriptor::message_annotations].value;
+    EXPECT_EQ(amqp::integer_in(annotations, "Diagnostic-Id"), 7);
+    EXPECT_FALSE(amqp::integer_in(annotations, "x-opt-sequence-number"));
+    EXPECT_FALSE(amqp::integer_in(annotations, "com.microsoft:producer-id"));
+}
+
+TEST(Letter, of_a_letter_tells_of_the_last_failure) {
+    const Property first[] = {{"cause", "first"}}, second[] = {{"cause", "second"}};
+
+    const auto again = with_properties(with_properties(an_event({.body = "x"}), first), second);
+
+    auto found = sections_of(again);
+    EXPECT_EQ(amqp::text_in(found[descriptor::application_properties].value, "cause"), "second");
+}
+
+TEST(Letter, keeps_what_cannot_be_read_as_its_body) {
+    const Property ours[] = {{"cause", "damaged"}};
+    for (const std::string_view text :
+         {std::string_view("no sections at all"), std::string_view("\0\x53\x75\xa0\x09", 5)}) {
+        const auto letter = with_properties(as_bytes(text), ours);
+
+        auto found = sections_of(letter);
+        EXPECT_EQ(as_text(*amqp::Decoder(found[descriptor::data].value).binary()), text);
+        EXPECT_EQ(amqp::text_in(found[descriptor::application_properties].value, "cause"),
+                  "damaged");
+    }
+}
+
+}  // namespace
+}  // namespace evenkeel::eventhubs
