@@ -13,6 +13,7 @@
 #include "cli/temporary_folder.h"
 #include "client/requests.h"
 #include "eventhubs/sas.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::bench {
 namespace {
@@ -37,12 +38,12 @@ Result<amqp::Link*> show_token(Peer& peer, const HubProcess& hub) {
     to.name = "cbs-to";
     to.role = amqp::Role::sender;
     to.source = amqp::terminus(amqp::descriptor::source, "cbs");
-    to.target = amqp::terminus(amqp::descriptor::target, "$cbs");
+    to.target = amqp::terminus(amqp::descriptor::target, eventhubs::node::cbs);
     EK_TRY_ASSIGN(amqp::Link* const sender, peer.attach(std::move(to)));
     amqp::Attach from;
     from.name = "cbs-from";
     from.role = amqp::Role::receiver;
-    from.source = amqp::terminus(amqp::descriptor::source, "$cbs");
+    from.source = amqp::terminus(amqp::descriptor::source, eventhubs::node::cbs);
     from.target = amqp::terminus(amqp::descriptor::target, "cbs");
     EK_TRY_ASSIGN(amqp::Link* const receiver, peer.attach(std::move(from), &sender->session()));
     receiver->grant(10);

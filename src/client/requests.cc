@@ -1,9 +1,9 @@
 #include "client/requests.h"
 
-#include <charconv>
-
 #include "amqp/message.h"
 #include "amqp/performatives.h"
+#include "base/number.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::client {
 namespace {
@@ -12,16 +12,11 @@ using amqp::Buffer;
 using amqp::Decoder;
 using amqp::Encoder;
 namespace descriptor = amqp::descriptor;
+namespace metric = eventhubs::metric;
+namespace names = eventhubs::request;
+namespace reply_names = eventhubs::reply;
 
 constexpr std::int64_t properties_fields = 13;
-
-// The number that a text is, all of it.
-std::optional<std::int64_t> number_of(std::string_view text) {
-    std::int64_t value = 0;
-    const auto parsed = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) return std::nullopt;
-    return value;
-}
 
 NodeRequest read(std::string_view type, std::string_view event_hub, const std::string& partition,
                  const Secret& token) {
@@ -33,15 +28,15 @@ NodeRequest read(std::string_view type, std::string_view event_hub, const std::s
         encoder.string(name);
         encoder.string(value);
     };
-    pair("operation", "READ");
-    pair("name", event_hub);
-    pair("type", type);
+    pair(names::operation, names::read);
+    pair(names::name, event_hub);
+    pair(names::type, type);
     if (!partition.empty()) {
-        pair("partition", partition);
+        pair(names::partition, partition);
         count += 2;
     }
     if (!token.empty()) {
-        pair("security_token", token.reveal());
+        pair(names::security_token, token.reveal());
         count += 2;
     }
     encoder.end(map, count);
@@ -60,7 +55,7 @@ std::optional<std::uint64_t> id_of(ByteView properties) {
     for (int i = 0; i < 5; ++i) fields->value();
     const auto id = fields->string();
     if (!id) return std::nullopt;
-    const auto number = number_of(*id);
+    const auto number = parse_number<std::int64_t>(*id);
     return number ? std::optional(static_cast<std::uint64_t>(*number)) : std::nullopt;
 }
 
@@ -70,13 +65,13 @@ NodeRequest put_token(std::string_view audience, const Secret& token, WallTime e
     NodeRequest request;
     Encoder encoder(request.properties);
     const auto map = encoder.begin_map();
-    encoder.string("operation");
-    encoder.string("put-token");
-    encoder.string("type");
-    encoder.string("servicebus.windows.net:sastoken");
-    encoder.string("name");
+    encoder.string(names::operation);
+    encoder.string(names::put_token);
+    encoder.string(names::type);
+    encoder.string(names::sas_token);
+    encoder.string(names::name);
     encoder.string(audience);
-    encoder.string("expiration");
+    encoder.string(names::expiration);
     encoder.timestamp(expires.milliseconds);
     encoder.end(map, 8);
     request.text = token.reveal();
@@ -84,12 +79,12 @@ NodeRequest put_token(std::string_view audience, const Secret& token, WallTime e
 }
 
 NodeRequest read_event_hub(std::string_view event_hub, const Secret& token) {
-    return read("com.microsoft:eventhub", event_hub, "", token);
+    return read(names::event_hub_type, event_hub, "", token);
 }
 
 NodeRequest read_partition(std::string_view event_hub, std::uint32_t partition,
                            const Secret& token) {
-    return read("com.microsoft:partition", event_hub, std::to_string(partition), token);
+    return read(names::partition_type, event_hub, std::to_string(partition), token);
 }
 
 Buffer encode_request(const NodeRequest& request, std::uint64_t id, std::string_view reply_to) {
@@ -119,13 +114,15 @@ Result<NodeReply> decode_reply(ByteView message) {
             id = id_of(section.value);
         } else if (section.kind == descriptor::application_properties) {
             // Two spellings: the service's own, and that of the AMQP management draft.
-            for (const auto name : {"status-code", "statusCode"}) {
+            for (const auto name : {reply_names::status_code, reply_names::status_code_draft}) {
                 if (!status) status = amqp::integer_in(section.value, name);
             }
-            for (const auto name : {"status-description", "statusDescription"}) {
+            for (const auto name :
+                 {reply_names::status_description, reply_names::status_description_draft}) {
                 if (const auto text = amqp::text_in(section.value, name)) reply.description = *text;
             }
-            for (const auto name : {"error-condition", "errorCondition"}) {
+            for (const auto name :
+                 {reply_names::error_condition, reply_names::error_condition_draft}) {
                 if (const auto text = amqp::text_in(section.value, name)) reply.condition = *text;
             }
         } else if (section.kind == descriptor::value) {
@@ -141,23 +138,24 @@ Result<NodeReply> decode_reply(ByteView message) {
 
 Result<EventHubProperties> decode_event_hub(ByteView body) {
     EventHubProperties properties;
-    const auto name = amqp::text_in(body, "name");
-    const auto count = amqp::integer_in(body, "partition_count");
+    const auto name = amqp::text_in(body, names::name);
+    const auto count = amqp::integer_in(body, reply_names::partition_count);
     if (!name || !count || *count < 0 || *count > 0xffff) {
         return not_a_reply("the event hub's name or number of partitions is missing");
     }
     properties.name = *name;
     properties.partitions = static_cast<std::uint32_t>(*count);
-    properties.created_ms = amqp::integer_in(body, "created_at").value_or(0);
-    properties.identity = amqp::text_in(body, "evenkeel_identity").value_or("");
+    properties.created_ms = amqp::integer_in(body, reply_names::created_at).value_or(0);
+    properties.identity = amqp::text_in(body, reply_names::identity).value_or("");
     return properties;
 }
 
 Result<PartitionInfo> decode_partition(ByteView body) {
     PartitionInfo info;
-    const auto partition = number_of(amqp::text_in(body, "partition").value_or(""));
-    const auto first = amqp::integer_in(body, "begin_sequence_number");
-    const auto last = amqp::integer_in(body, "last_enqueued_sequence_number");
+    const auto partition =
+        parse_number<std::int64_t>(amqp::text_in(body, names::partition).value_or(""));
+    const auto first = amqp::integer_in(body, reply_names::begin_sequence_number);
+    const auto last = amqp::integer_in(body, metric::last_sequence_number);
     if (!partition || *partition < 0 || !first || !last) {
         return not_a_reply("the partition's sequence numbers are missing");
     }
@@ -165,12 +163,13 @@ Result<PartitionInfo> decode_partition(ByteView body) {
     info.begin_sequence_number = *first;
     info.last_enqueued_sequence_number = *last;
     info.last_enqueued_offset =
-        number_of(amqp::text_in(body, "last_enqueued_offset").value_or("")).value_or(-1);
+        parse_number<std::int64_t>(amqp::text_in(body, metric::last_offset).value_or(""))
+            .value_or(-1);
     // The service says year 1 for never.
     info.last_enqueued_time_ms =
-        std::max<std::int64_t>(0, amqp::integer_in(body, "last_enqueued_time_utc").value_or(0));
+        std::max<std::int64_t>(0, amqp::integer_in(body, metric::last_time).value_or(0));
     amqp::for_each_pair(body, [&](std::string_view key, ByteView value) {
-        if (key == "is_partition_empty") {
+        if (key == reply_names::is_partition_empty) {
             info.is_empty = Decoder(value).boolean().value_or(info.is_empty);
         }
     });

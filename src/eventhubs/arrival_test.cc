@@ -47,7 +47,7 @@ Buffer delivered(const Annotations& annotations) {
     return message;
 }
 
-TEST(Arrival, tells_number_offset_time_key_and_end_of_the_partition) {
+TEST(Arrival, has_number_offset_time_key_and_last_enqueued) {
     const Buffer message = delivered({});
 
     const auto arrival = decode_arrival(message).value();
@@ -115,7 +115,7 @@ TEST(Arrival, reads_no_further_than_the_bytes_that_came) {
     }
 }
 
-TEST(Arrival, does_without_an_offset_that_is_no_number) {
+TEST(Arrival, takes_an_offset_that_is_no_number_as_unknown) {
     EXPECT_EQ(decode_arrival(delivered({.offset = "2:640:7"})).value().event.offset, -1);
 }
 
@@ -127,7 +127,7 @@ TEST(Arrival, is_corrupt_without_number_or_time_or_when_cut) {
     EXPECT_FALSE(decode_arrival(ByteView(message).first(100)).ok());
 }
 
-TEST(Arrival, asks_for_positions_in_the_words_of_the_wire) {
+TEST(Arrival, turns_positions_into_filters) {
     EXPECT_EQ(filter_of(Position::earliest()), "amqp.annotation.x-opt-offset > '-1'");
     EXPECT_EQ(filter_of(Position::latest()), "amqp.annotation.x-opt-offset > '@latest'");
     EXPECT_EQ(filter_of(Position::at_offset(5)), "amqp.annotation.x-opt-offset >= '5'");

@@ -50,7 +50,7 @@ std::map<std::uint64_t, amqp::Section> sections_of(ByteView message) {
     return found;
 }
 
-TEST(Letter, keeps_body_and_properties_and_adds_ours) {
+TEST(ForwardedEvent, keeps_body_and_properties_and_adds_given_ones) {
     const Property colour{"colour", "red"};
     const auto event = annotated(
         {"x-opt-sequence-number", "Diagnostic-Id", "com.microsoft:producer-id"},
@@ -73,7 +73,7 @@ TEST(Letter, keeps_body_and_properties_and_adds_ours) {
     EXPECT_FALSE(amqp::integer_in(annotations, "com.microsoft:producer-id"));
 }
 
-TEST(Letter, of_a_letter_tells_of_the_last_failure) {
+TEST(ForwardedEvent, replaces_properties_when_forwarded_again) {
     const Property first[] = {{"cause", "first"}}, second[] = {{"cause", "second"}};
 
     const auto again = with_properties(with_properties(an_event({.body = "x"}), first), second);
@@ -82,7 +82,7 @@ TEST(Letter, of_a_letter_tells_of_the_last_failure) {
     EXPECT_EQ(amqp::text_in(found[descriptor::application_properties].value, "cause"), "second");
 }
 
-TEST(Letter, keeps_what_cannot_be_read_as_its_body) {
+TEST(ForwardedEvent, keeps_malformed_sections_as_its_body) {
     const Property ours[] = {{"cause", "damaged"}};
     for (const std::string_view text :
          {std::string_view("no sections at all"), std::string_view("\0\x53\x75\xa0\x09", 5)}) {

@@ -5,6 +5,7 @@
 
 #include "amqp/message.h"
 #include "amqp/performatives.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::producer {
 namespace {
@@ -16,11 +17,11 @@ constexpr std::array epoch_value = {std::byte{amqp::code::short_}, std::byte{0},
 
 void put_numbers(std::int64_t id, std::int32_t number, amqp::Encoder& encoder) {
     const auto map = encoder.begin_map();
-    encoder.symbol("com.microsoft:producer-id");
+    encoder.symbol(eventhubs::property::producer_id);
     encoder.long_(id);
-    encoder.symbol("com.microsoft:producer-epoch");
+    encoder.symbol(eventhubs::property::producer_epoch);
     encoder.bytes(epoch_value);
-    encoder.symbol("com.microsoft:producer-sequence-number");
+    encoder.symbol(eventhubs::property::producer_sequence);
     encoder.int_(number);
     encoder.end(map, 6);
 }

@@ -11,9 +11,8 @@
 
 namespace evenkeel::producer {
 
-inline constexpr std::string_view idempotent_capability = "com.microsoft:idempotent-producer";
-// What stamped() adds to an event at most: the annotations, and 3 where the event's length no
-// longer fits into a byte.
+// The most that stamped() adds to an event: the annotations, and 3 bytes where the event's length
+// no longer fits into one byte.
 inline constexpr std::size_t stamp_bytes_max = 126 + 3;
 
 struct Numbering {
@@ -21,7 +20,7 @@ struct Numbering {
     std::int32_t last = 0;  // acknowledged
 };
 
-// The number that is so many behind; after the largest comes 0.
+// The number `events` after this one; 0 follows the largest.
 std::int32_t number_after(std::int32_t number, std::size_t events);
 
 // For the attach of a link: id, epoch and last number.

@@ -7,6 +7,7 @@
 
 #include "amqp/message.h"
 #include "base/random.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::producer {
 namespace {
@@ -22,7 +23,7 @@ Numbering fresh_numbering() {
 // The hub has it already: an answer was lost on the way.
 bool is_repeat(const amqp::DeliveryState& state) {
     return state.kind == amqp::DeliveryState::Kind::rejected && state.error &&
-           state.error->name == "com.microsoft:out-of-order-sequence" &&
+           state.error->name == eventhubs::condition::out_of_order &&
            state.error->description.find("old sequence") != std::string::npos;
 }
 
@@ -61,7 +62,7 @@ amqp::Attach Sender::attach() {
     attach.source = amqp::terminus(amqp::descriptor::source, connection_.options().name);
     attach.target = amqp::terminus(amqp::descriptor::target, address_);
     if (numbering_) {
-        attach.desired_capabilities = {std::string(idempotent_capability)};
+        attach.desired_capabilities = {std::string(eventhubs::capability::idempotent_producer)};
         attach.properties = producer_properties(*numbering_);
     }
     return attach;
@@ -69,8 +70,8 @@ amqp::Attach Sender::attach() {
 
 void Sender::on_attached(amqp::Link& link) {
     const auto& offered = link.peer().offered_capabilities;
-    if (numbering_ &&
-        std::find(offered.begin(), offered.end(), idempotent_capability) == offered.end()) {
+    if (numbering_ && std::find(offered.begin(), offered.end(),
+                                eventhubs::capability::idempotent_producer) == offered.end()) {
         const Error why{ErrorCode::unsupported,
                         "the hub does not count events: open the producer without `idempotent`"};
         connection_.drop(*this);

@@ -1,25 +1,20 @@
 #include "door/amqp/attach.h"
 
 #include <algorithm>
-#include <utility>
 
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "base/number.h"
 #include "door/amqp/conditions.h"
 #include "door/amqp/filter.h"
 #include "door/amqp/links.h"
 #include "door/amqp/peer.h"
 #include "eventhubs/names.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 namespace {
-
-constexpr std::string_view metric_capability = "com.microsoft:enable-receiver-runtime-metric";
-constexpr std::string_view idempotent_capability = "com.microsoft:idempotent-producer";
-constexpr std::string_view producer_id = "com.microsoft:producer-id";
-constexpr std::string_view producer_epoch = "com.microsoft:producer-epoch";
-constexpr std::string_view producer_sequence = "com.microsoft:producer-sequence-number";
 
 bool wants(const amqp::Attach& attach, std::string_view capability) {
     const auto& desired = attach.desired_capabilities;
@@ -33,19 +28,22 @@ amqp::Buffer with_producer(ByteView properties, const ProducerState& state) {
     const auto map = encoder.begin_map();
     std::uint32_t count = 6;
     amqp::for_each_pair(properties, [&](std::string_view key, ByteView value) {
-        if (key == producer_id || key == producer_epoch || key == producer_sequence) return;
+        const bool is_replaced = key == eventhubs::property::producer_id ||
+                                 key == eventhubs::property::producer_epoch ||
+                                 key == eventhubs::property::producer_sequence;
+        if (is_replaced) return;
         encoder.symbol(key);
         encoder.bytes(value);
         count += 2;
     });
-    encoder.symbol(producer_id);
+    encoder.symbol(eventhubs::property::producer_id);
     encoder.long_(state.id);
-    encoder.symbol(producer_epoch);
+    encoder.symbol(eventhubs::property::producer_epoch);
     const auto epoch = static_cast<std::uint16_t>(state.epoch);
     const std::byte encoded[] = {std::byte{amqp::code::short_}, static_cast<std::byte>(epoch >> 8),
                                  static_cast<std::byte>(epoch & 0xff)};
     encoder.bytes(encoded);
-    encoder.symbol(producer_sequence);
+    encoder.symbol(eventhubs::property::producer_sequence);
     encoder.int_(state.sequence);
     encoder.end(map, count);
     return bytes;
@@ -88,12 +86,10 @@ void Attacher::attach_node(amqp::Link& link, const Address& address) {
             const Requests* const requests = other.user->requests();
             return requests && requests->node == Address::Kind::cbs;
         };
-        const auto& links = host_.links().entries();
-        if (std::any_of(links.begin(), links.end(), takes_tokens)) {
-            return link.refuse(
-                host_.tracked({std::string(amqp::condition::not_allowed),
-                               "Only one sender to $cbs is allowed on a connection."},
-                              "$cbs"));
+        if (std::any_of(links_.begin(), links_.end(), takes_tokens)) {
+            return link.refuse(tracked({std::string(amqp::condition::not_allowed),
+                                        "Only one sender to $cbs is allowed on a connection."},
+                                       eventhubs::node::cbs));
         }
     }
     amqp::Attach reply;
@@ -113,7 +109,18 @@ void Attacher::attach_node(amqp::Link& link, const Address& address) {
     }
 }
 
-void Attacher::attach_ingest(amqp::Link& link, const Address& address) {
+Result<std::optional<PartitionId>> Peer::partition_of(hub::EventHub& event_hub,
+                                                      const Address& address) const {
+    if (address.partition.empty()) return std::optional<PartitionId>();
+    const auto number = parse_number<std::uint32_t>(address.partition);
+    const bool good = number && std::to_string(*number) == address.partition;
+    if (!good || *number >= event_hub.partition_count()) {
+        return Error{ErrorCode::not_found, "no such partition"};
+    }
+    return std::optional<PartitionId>(PartitionId{*number});
+}
+
+void Peer::attach_ingest(amqp::Link& link, const Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = eventhubs::path_of(asked.target.address);
     const Entity entity{eventhubs::folded(address.hub), path};
@@ -141,7 +148,7 @@ void Attacher::attach_ingest(amqp::Link& link, const Address& address) {
         const auto log = known.ok() ? (*known)->log() : Result<commitlog::Log*>(known.error());
         if (!log.ok()) return refuse(condition_of(log.error()));
     }
-    const bool idempotent = wants(asked, idempotent_capability);
+    const bool idempotent = wants(asked, eventhubs::capability::idempotent_producer);
     if (idempotent && !*partition) {
         return refuse({std::string(amqp::condition::not_allowed),
                        "An idempotent producer sends to one partition: attach to "
@@ -181,16 +188,16 @@ void Attacher::accept_producer(amqp::Link& link, Ingest& ingest, std::string_vie
         return refuse(entity_not_found(host_.url_of(hub)));
     }
     const ByteView properties = link.peer().properties;
-    const ProducerWish wish{amqp::integer_in(properties, producer_id),
-                            amqp::integer_in(properties, producer_epoch),
-                            amqp::integer_in(properties, producer_sequence)};
+    const ProducerWish wish{amqp::integer_in(properties, eventhubs::property::producer_id),
+                            amqp::integer_in(properties, eventhubs::property::producer_epoch),
+                            amqp::integer_in(properties, eventhubs::property::producer_sequence)};
     ProducerState state;
     if (const auto why = host_.context().producers.attach(
             {(*event_hub)->record().incarnation, partition}, wish, state)) {
         return refuse(*why);
     }
-    ingest.serve(state);
-    reply.offered_capabilities = {std::string(idempotent_capability)};
+    static_cast<Ingest&>(*link.user).serve(state);
+    reply.offered_capabilities = {std::string(eventhubs::capability::idempotent_producer)};
     reply.properties = with_producer(properties, state);
     accept_ingest(link, std::move(reply));
     host_.wire().flush_soon();
@@ -212,17 +219,18 @@ void Attacher::attach_outflow(amqp::Link& link, const Address& address) {
     if (!position.ok()) return refuse(condition_of(position.error()));
 
     hub::ReaderRequest request;
-    if (const auto epoch = amqp::integer_in(asked.properties, "com.microsoft:epoch")) {
+    if (const auto epoch = amqp::integer_in(asked.properties, eventhubs::property::epoch)) {
         request.epoch = Epoch{*epoch};
         if (*epoch < 0) {
             return refuse({std::string(vendor::argument_out_of_range),
                            fmt::format("The epoch {} is negative.", *epoch)});
         }
     }
-    for (const auto key : {"com.microsoft.com:receiver-name", "com.microsoft:receiver-name"}) {
+    for (const auto key :
+         {eventhubs::property::receiver_name_alias, eventhubs::property::receiver_name}) {
         if (const auto name = amqp::text_in(asked.properties, key)) request.name = printable(*name);
     }
-    const Outflow::Wishes wishes{wants(asked, metric_capability),
+    const Outflow::Wishes wishes{wants(asked, eventhubs::capability::runtime_metric),
                                  wants(asked, amqp::damage_capability)};
     auto user = std::make_unique<Outflow>(host_, link, wishes);
     user->need = Need{Right::listen, entity};
@@ -242,7 +250,8 @@ void Attacher::attach_outflow(amqp::Link& link, const Address& address) {
     reply.target = asked.target;
     reply.max_message_bytes = 0;
     reply.properties = asked.properties;
-    if (wishes.metric) reply.offered_capabilities.emplace_back(metric_capability);
+    if (wishes.metric)
+        reply.offered_capabilities.emplace_back(eventhubs::capability::runtime_metric);
     if (wishes.damage) reply.offered_capabilities.emplace_back(amqp::damage_capability);
     host_.links().add(link, std::move(user));
     link.accept(std::move(reply));

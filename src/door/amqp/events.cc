@@ -8,24 +8,23 @@
 #include "amqp/message.h"
 #include "amqp/performatives.h"
 #include "base/check.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 namespace {
 
 using amqp::Buffer;
 using amqp::Encoder;
+namespace annotation = eventhubs::annotation;
 namespace descriptor = amqp::descriptor;
-
-constexpr std::string_view key_name = "x-opt-partition-key";
-constexpr std::string_view sequence_name = "x-opt-sequence-number";
-constexpr std::string_view offset_name = "x-opt-offset";
-constexpr std::string_view time_name = "x-opt-enqueued-time";
+namespace metric_name = eventhubs::metric;
 
 // Annotations that say what only the hub knows.
 bool is_ours(std::string_view key) {
-    return key == key_name || key == sequence_name || key == offset_name || key == time_name ||
-           key == "x-opt-sequence-number-epoch" || key == "x-opt-partition-id" ||
-           key == "x-opt-publisher";
+    return key == annotation::partition_key || key == annotation::sequence_number ||
+           key == annotation::offset || key == annotation::enqueued_time ||
+           key == annotation::sequence_number_epoch || key == annotation::partition_id ||
+           key == annotation::publisher;
 }
 
 Error malformed(std::string_view why) {
@@ -53,9 +52,9 @@ void for_each_annotation(ByteView map, Visit visit) {
 class StampParts {
 public:
     void take(std::string_view name, ByteView value) {
-        if (name == "com.microsoft:producer-id") take(value, stamp_.id);
-        if (name == "com.microsoft:producer-epoch") take(value, stamp_.epoch);
-        if (name == "com.microsoft:producer-sequence-number") take(value, stamp_.sequence);
+        if (name == eventhubs::property::producer_id) take(value, stamp_.id);
+        if (name == eventhubs::property::producer_epoch) take(value, stamp_.epoch);
+        if (name == eventhubs::property::producer_sequence) take(value, stamp_.sequence);
     }
     std::optional<ProducerStamp> whole() const {
         return found_ == 3 ? std::optional(stamp_) : std::nullopt;
@@ -127,15 +126,15 @@ void encode_annotations(const commitlog::Record& record, const Pairs& users, Buf
     const auto map = encoder.begin_map();
     std::uint32_t count = 6;
     if (!record.key.empty()) {
-        encoder.symbol(key_name);
+        encoder.symbol(annotation::partition_key);
         encoder.string(as_text(record.key));
         count += 2;
     }
-    encoder.symbol(sequence_name);
+    encoder.symbol(annotation::sequence_number);
     encoder.long_(record.sequence.value);
-    encoder.symbol(offset_name);
+    encoder.symbol(annotation::offset);
     encoder.string(digits(record.offset.value, text));
-    encoder.symbol(time_name);
+    encoder.symbol(annotation::enqueued_time);
     encoder.timestamp(record.enqueued.milliseconds);
     encoder.bytes(users.bytes);
     encoder.end(map, count + users.count);
@@ -146,15 +145,15 @@ void encode_metric(const RuntimeMetric& metric, const Pairs& users, Buffer& to) 
     std::array<char, 24> text;
     encoder.descriptor(static_cast<std::uint8_t>(descriptor::delivery_annotations));
     const auto map = encoder.begin_map();
-    encoder.symbol("last_enqueued_sequence_number_epoch");
+    encoder.symbol(metric_name::last_sequence_number_epoch);
     encoder.int_(-1);
-    encoder.symbol("last_enqueued_sequence_number");
+    encoder.symbol(metric_name::last_sequence_number);
     encoder.long_(metric.last_sequence.value);
-    encoder.symbol("last_enqueued_offset");
+    encoder.symbol(metric_name::last_offset);
     encoder.string(digits(metric.last_offset.value, text));
-    encoder.symbol("last_enqueued_time_utc");
+    encoder.symbol(metric_name::last_time);
     encoder.timestamp(metric.last_enqueued.milliseconds);
-    encoder.symbol("runtime_info_retrieval_time_utc");
+    encoder.symbol(metric_name::retrieved);
     encoder.timestamp(metric.retrieved.milliseconds);
     encoder.bytes(users.bytes);
     encoder.end(map, 10 + users.count);
@@ -168,9 +167,9 @@ UsualPrefix::UsualPrefix(std::size_t room_bytes) : annotations_(bytes_.data() + 
     EK_CHECK(room_bytes + annotation_bytes_max <= bytes_.size(), "there is room for all of it");
     std::byte* at = annotations_;
     for (const int byte : {0x00, 0x53, 0x72, 0xc1, 0, 6}) *at++ = static_cast<std::byte>(byte);
-    sequence_ = put_name(at, sequence_name, amqp::code::long_);
-    time_ = put_name(sequence_ + 8, time_name, amqp::code::timestamp);
-    offset_ = put_name(time_ + 8, offset_name, amqp::code::string8);
+    sequence_ = put_name(at, annotation::sequence_number, amqp::code::long_);
+    time_ = put_name(sequence_ + 8, annotation::enqueued_time, amqp::code::timestamp);
+    offset_ = put_name(time_ + 8, annotation::offset, amqp::code::string8);
 }
 
 bool UsualPrefix::suits(const commitlog::Record& record) {
@@ -257,7 +256,7 @@ bool Incoming::take_annotations(ByteView annotations) {
     for_each_annotation(annotations, [&](ByteView key, ByteView value) {
         const std::string_view name = text_of(key);
         ours = ours || is_ours(name);
-        if (name == key_name && key_.empty()) key_ = text_of(value);
+        if (name == annotation::partition_key && key_.empty()) key_ = text_of(value);
         stamp.take(name, value);
     });
     if (!stamp_) stamp_ = stamp.whole();

@@ -1,19 +1,17 @@
 #include "door/amqp/filter.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "base/number.h"
 #include "door/amqp/conditions.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 namespace {
-
-constexpr std::string_view selector_name = "apache.org:selector-filter:string";
-constexpr std::string_view prefix = "amqp.annotation.";
 
 std::string_view trimmed(std::string_view text) {
     const auto first = text.find_first_not_of(" \t");
@@ -31,8 +29,9 @@ Error bad(std::string_view expression, std::string_view why) {
 Result<Position> parse_filter(std::string_view expression) {
     if (expression.size() > filter_bytes_max) return bad(expression, "it is too long");
     std::string_view rest = trimmed(expression);
-    if (!rest.starts_with(prefix)) return bad(expression, "it compares no annotation");
-    rest.remove_prefix(prefix.size());
+    if (!rest.starts_with(eventhubs::filter::annotation_prefix))
+        return bad(expression, "it compares no annotation");
+    rest.remove_prefix(eventhubs::filter::annotation_prefix.size());
     const auto field_end = rest.find_first_of(" \t>");
     if (field_end == std::string_view::npos) return bad(expression, "it has no '>'");
     const std::string_view field = rest.substr(0, field_end);
@@ -48,21 +47,19 @@ Result<Position> parse_filter(std::string_view expression) {
     if (value.size() >= 2 && value.front() == '\'' && value.back() == '\'') {
         value = value.substr(1, value.size() - 2);
     }
-    if (field == "x-opt-offset") {
+    if (field == eventhubs::annotation::offset) {
         position.kind = Position::Kind::offset;
-        if (value == "@latest") return Position::latest();
-    } else if (field == "x-opt-sequence-number") {
+        if (value == eventhubs::filter::latest) return Position::latest();
+    } else if (field == eventhubs::annotation::sequence_number) {
         position.kind = Position::Kind::sequence_number;
-    } else if (field == "x-opt-enqueued-time") {
+    } else if (field == eventhubs::annotation::enqueued_time) {
         position.kind = Position::Kind::enqueued_time;
     } else {
         return bad(expression, "no event has that annotation");
     }
-    const auto [end, error] =
-        std::from_chars(value.data(), value.data() + value.size(), position.value);
-    if (error != std::errc() || end != value.data() + value.size() || value.empty()) {
-        return bad(expression, "its value is not a number");
-    }
+    const auto number = parse_number<std::int64_t>(value);
+    if (!number) return bad(expression, "its value is not a number");
+    position.value = *number;
     // The end of time: nothing is ever later, and the log counts one further.
     if (position.kind == Position::Kind::enqueued_time) {
         position.value = std::min(position.value, std::numeric_limits<std::int64_t>::max() - 1);
@@ -73,7 +70,7 @@ Result<Position> parse_filter(std::string_view expression) {
 Result<Position> position_of_filter(ByteView filter_map) {
     Result<Position> position = Position::earliest();
     const bool good = amqp::for_each_pair(filter_map, [&](std::string_view name, ByteView value) {
-        if (name != selector_name) return;
+        if (name != eventhubs::filter::name) return;
         amqp::Decoder decoder(value);
         if (decoder.peek() == amqp::code::described) decoder.descriptor();
         const auto expression = decoder.text();

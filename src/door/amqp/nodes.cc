@@ -8,12 +8,18 @@
 #include "door/amqp/links.h"
 #include "door/amqp/peer.h"
 #include "eventhubs/names.h"
+#include "eventhubs/sas.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 namespace {
 
 using amqp::Buffer;
 using amqp::Encoder;
+
+namespace metric = eventhubs::metric;
+namespace names = eventhubs::request;
+namespace reply_names = eventhubs::reply;
 
 constexpr std::int64_t year_one_ms = -62135596800000;
 
@@ -25,19 +31,19 @@ Buffer status(std::int32_t code, std::string_view description, std::string_view 
     const auto map = encoder.begin_map();
     std::uint32_t count = 2;
     if (is_read) {
-        encoder.string("operation");
-        encoder.string("READ");
+        encoder.string(names::operation);
+        encoder.string(names::read);
         count += 2;
     }
-    encoder.string("status-code");
+    encoder.string(reply_names::status_code);
     encoder.int_(code);
     if (!description.empty()) {
-        encoder.string("status-description");
+        encoder.string(reply_names::status_description);
         encoder.string(description);
         count += 2;
     }
     if (!condition.empty()) {
-        encoder.string("error-condition");
+        encoder.string(reply_names::error_condition);
         encoder.symbol(condition);
         count += 2;
     }
@@ -49,22 +55,22 @@ Buffer describe(const hub::EventHubRecord& record, const std::string& identity) 
     Buffer bytes;
     Encoder encoder(bytes);
     const auto map = encoder.begin_map();
-    encoder.string("name");
+    encoder.string(names::name);
     encoder.string(record.name);
-    encoder.string("type");
-    encoder.string("com.microsoft:eventhub");
-    encoder.string("created_at");
+    encoder.string(names::type);
+    encoder.string(names::event_hub_type);
+    encoder.string(reply_names::created_at);
     encoder.timestamp(record.created.milliseconds);
-    encoder.string("partition_count");
+    encoder.string(reply_names::partition_count);
     encoder.int_(static_cast<std::int32_t>(record.partitions));
-    encoder.string("partition_ids");
+    encoder.string(reply_names::partition_ids);
     std::vector<std::string> ids;
     for (std::uint32_t i = 0; i < record.partitions; ++i) ids.push_back(std::to_string(i));
     encoder.strings(ids);
-    encoder.string("georeplication_factor");
+    encoder.string(reply_names::georeplication_factor);
     encoder.int_(1);
     // Ours: SDKs pass over what they do not know.
-    encoder.string("evenkeel_identity");
+    encoder.string(reply_names::identity);
     encoder.string(identity);
     encoder.end(map, 14);
     return bytes;
@@ -76,25 +82,25 @@ Buffer describe(std::string_view hub, PartitionId partition,
     Encoder encoder(bytes);
     const bool never_used = properties.last_sequence.value < 0;
     const auto map = encoder.begin_map();
-    encoder.string("name");
+    encoder.string(names::name);
     encoder.string(hub);
-    encoder.string("partition");
+    encoder.string(names::partition);
     encoder.string(std::to_string(partition.value));
-    encoder.string("type");
-    encoder.string("com.microsoft:partition");
-    encoder.string("begin_sequence_number_epoch");
+    encoder.string(names::type);
+    encoder.string(names::partition_type);
+    encoder.string(reply_names::begin_sequence_number_epoch);
     encoder.int_(-1);
-    encoder.string("begin_sequence_number");
+    encoder.string(reply_names::begin_sequence_number);
     encoder.long_(properties.begin_sequence.value);
-    encoder.string("last_enqueued_sequence_number_epoch");
+    encoder.string(metric::last_sequence_number_epoch);
     encoder.int_(-1);
-    encoder.string("last_enqueued_sequence_number");
+    encoder.string(metric::last_sequence_number);
     encoder.long_(properties.last_sequence.value);
-    encoder.string("last_enqueued_offset");
+    encoder.string(metric::last_offset);
     encoder.string(std::to_string(properties.last_offset.value));
-    encoder.string("last_enqueued_time_utc");
+    encoder.string(metric::last_time);
     encoder.timestamp(never_used ? year_one_ms : properties.last_enqueued.milliseconds);
-    encoder.string("is_partition_empty");
+    encoder.string(reply_names::is_partition_empty);
     encoder.boolean(properties.is_empty);
     encoder.end(map, 20);
     return bytes;
@@ -131,10 +137,10 @@ void Nodes::answer(amqp::Link& from, Address::Kind node, const amqp::Request& re
 
 Result<Claim> Peer::check_token(std::string_view type, std::string_view token) const {
     const WallTime now = context_.loop.clock().wall();
-    if (type == "servicebus.windows.net:sastoken") {
+    if (type == names::sas_token) {
         return context_.rules.check_sas(token, host(), now);
     }
-    if (type == "jwt") {
+    if (type == names::json_web_token) {
         if (context_.accept_any_token) {
             return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
         }
@@ -151,16 +157,17 @@ void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
     const auto reply = [&](std::int32_t code, std::string_view text, std::string_view condition) {
         Buffer message;
         const std::string description =
-            code == 202 ? std::string(text)
-                        : std::string(text) + tracking("$cbs", host_.context().loop.clock().wall());
+            code == 202
+                ? std::string(text)
+                : std::string(text) + tracking(eventhubs::node::cbs, context_.loop.clock().wall());
         amqp::encode_response(request.message_id, status(code, description, condition, false), {},
                               message);
         answer(link, Address::Kind::cbs, request, std::move(message));
     };
-    const auto operation = amqp::text_in(request.properties, "operation");
-    const auto name = amqp::text_in(request.properties, "name");
-    const auto type = amqp::text_in(request.properties, "type");
-    if (operation != "put-token" || !name || !type) {
+    const auto operation = amqp::text_in(request.properties, names::operation);
+    const auto name = amqp::text_in(request.properties, names::name);
+    const auto type = amqp::text_in(request.properties, names::type);
+    if (operation != names::put_token || !name || !type) {
         return reply(400, "The request is not a put-token with name and type.",
                      vendor::argument_error);
     }
@@ -200,24 +207,23 @@ void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
         answer(link, Address::Kind::management, request, std::move(message));
     };
     const auto refuse = [&](std::int32_t code, amqp::Condition why) {
-        why = host_.tracked(std::move(why), "$management");
+        why = tracked(std::move(why), eventhubs::node::management);
         reply(status(code, why.description, why.name, true), {});
     };
-    const auto operation = amqp::text_in(request.properties, "operation");
-    const auto type = amqp::text_in(request.properties, "type");
-    const auto name = amqp::text_in(request.properties, "name");
-    const bool known = type == "com.microsoft:eventhub" || type == "com.microsoft:partition";
-    if (operation != "READ" || !known || !name) {
+    const auto operation = amqp::text_in(request.properties, names::operation);
+    const auto type = amqp::text_in(request.properties, names::type);
+    const auto name = amqp::text_in(request.properties, names::name);
+    const bool known = type == names::event_hub_type || type == names::partition_type;
+    if (operation != names::read || !known || !name) {
         return refuse(501, {std::string(amqp::condition::not_implemented),
                             "Only READ of com.microsoft:eventhub and com.microsoft:partition."});
     }
     const Entity entity{eventhubs::folded(*name), eventhubs::path_of(*name)};
     std::vector<Claim> claims = claims_;
-    if (const auto token = amqp::text_in(request.properties, "security_token");
+    if (const auto token = amqp::text_in(request.properties, names::security_token);
         token && !token->empty()) {
-        const bool is_sas = token->starts_with("SharedAccessSignature ");
-        auto claim = host_.login().check_token(is_sas ? "servicebus.windows.net:sastoken" : "jwt",
-                                               *token, host_.host_name());
+        const bool is_sas = token->starts_with(eventhubs::sas_word);
+        auto claim = check_token(is_sas ? names::sas_token : names::json_web_token, *token);
         if (!claim.ok()) {
             host_.context().activity.login_refused(host_.visitor(), who_says(*token),
                                                    claim.error().detail);
@@ -230,17 +236,17 @@ void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
     const bool allowed = is_allowed(claims, Right::listen, entity, now) ||
                          is_allowed(claims, Right::send, entity, now) ||
                          is_allowed(claims, Right::manage, entity, now);
-    if (!allowed) return refuse(401, claim_missing("Listen", host_.url_of(entity.path)));
-    const auto event_hub = host_.context().hubs.find(*name);
-    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), host_.url_of(*name)));
-    if (type == "com.microsoft:eventhub") {
+    if (!allowed) return refuse(401, claim_missing("Listen", url_of(entity.path)));
+    const auto event_hub = context_.hubs.find(*name);
+    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), url_of(*name)));
+    if (type == names::event_hub_type) {
         return reply(status(200, "", "", true),
                      describe((*event_hub)->record(), host_.context().hubs.identity()));
     }
     Address address;
-    if (const auto text = amqp::text_in(request.properties, "partition")) {
+    if (const auto text = amqp::text_in(request.properties, names::partition)) {
         address.partition = *text;
-    } else if (const auto number = amqp::integer_in(request.properties, "partition")) {
+    } else if (const auto number = amqp::integer_in(request.properties, names::partition)) {
         address.partition = std::to_string(*number);
     }
     const auto partition = partition_of(**event_hub, address);
