@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "client/entry.h"
 #include "eventhubs/sas.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::client {
 namespace {
@@ -79,12 +80,11 @@ void Connection::connect() {
               {}});
     });
     network_.connect(options_.target.endpoint, options_.retry.try_timeout,
-                     [this, attempt, alive = std::weak_ptr<bool>(alive_)](
-                         Result<std::unique_ptr<io::Socket>> socket) {
-                         if (alive.expired() || attempt != attempt_ || stopping_) return;
+                     lifetime_.guard([this, attempt](Result<std::unique_ptr<io::Socket>> socket) {
+                         if (attempt != attempt_ || stopping_) return;
                          if (!socket.ok()) return fail(failure_of(socket.error()));
                          start(std::move(*socket));
-                     });
+                     }));
 }
 
 void Connection::start(std::unique_ptr<io::Socket> socket) {
@@ -126,8 +126,9 @@ void Connection::authorize() {
         }
     }
     if (!live_->cbs) {
-        live_->cbs = std::make_unique<Requester>(loop_, *live_->transport, "$cbs",
-                                                 options_.retry.try_timeout);
+        live_->cbs =
+            std::make_unique<Requester>(loop_, *live_->transport, std::string(eventhubs::node::cbs),
+                                        options_.retry.try_timeout);
     }
     authorizing_ = true;
     live_->cbs->ask(put_token(target.audience(), token, expires),

@@ -1,16 +1,16 @@
-// A client's connection to a hub, which comes back after a loss:
+// A client's connection to a hub, which reconnects after a loss:
 //
 //     idle ──wanted──▶ connecting ─▶ opening ─▶ authorizing ──▶ ready ──lost──▶ (pause) ─▶
 //     connecting
 //                                                                └─ renews its token before it ends
 //
-// Links that are wanted are attached whenever it is ready, and again after they were lost, as long
-// as their owners want that. Questions to the hub's management node are asked again likewise.
+// Wanted links are attached when it is ready, and again after they were lost, as long as their
+// owners want that. Requests to the hub's management node are retried in the same way.
 //
 // Invariants
-//   CLIENT-5  One attempt to connect at a time, with growing pauses between failed ones.
-//   CLIENT-6  What cannot succeed as asked is told at once and not tried again.
-//   CLIENT-7  After stop() has called `done`, no callback runs.
+//   C1  One attempt to connect at a time, with growing pauses between failed ones.
+//   C2  A permanent failure is reported immediately and not retried.
+//   C3  After stop() has called `done`, no callback runs.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -20,6 +20,7 @@
 #include <optional>
 #include <string>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "base/secret.h"
 #include "client/failure.h"
@@ -44,7 +45,7 @@ struct ConnectionOptions {
     std::uint64_t seed = 1;
 };
 
-// A link that its owner wants to have.
+// A link that its owner wants attached.
 class WantedLink {
 public:
     virtual ~WantedLink() = default;
@@ -70,9 +71,9 @@ public:
 
     // Attaches the link as soon as possible, unless that is under way. It outlives drop().
     void want(WantedLink& link);
-    // Detaches it; nothing is heard of it any more.
+    // Detaches it; no callback follows.
     void drop(WantedLink& link);
-    // All is well: failures of this link are counted from 0 again.
+    // The link works: resets its count of failures.
     void progressed(WantedLink& link);
     void flush_soon();
     // The pause before retry number `retry` of anything.
@@ -83,12 +84,12 @@ public:
     void read_event_hub(Answered done);
     void read_partition(std::uint32_t partition, Answered done);
 
-    // Ends all: owners and askers are told `cancelled`, the hub good-bye.
+    // Ends links and requests with `cancelled`, then closes the connection.
     void stop(Task done);
 
     io::Loop& loop() const { return loop_; }
     const ConnectionOptions& options() const { return options_; }
-    // False from the hub's good-bye on, though the transport may still be there for a moment.
+    // False once the hub closes the connection, though the transport may exist a little longer.
     bool is_ready() const { return live_ && ready_ && live_->transport->is_open(); }
 
 private:
@@ -151,7 +152,7 @@ private:
     std::map<std::uint64_t, Question> questions_;
     std::uint64_t last_question_ = 0;
     Task stopped_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::client

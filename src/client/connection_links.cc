@@ -5,6 +5,7 @@
 
 #include "client/connection.h"
 #include "client/entry.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::client {
 
@@ -160,9 +161,10 @@ void Connection::ask_now(std::uint64_t id, Question& question) {
         loop_.post([dead = std::exchange(management, nullptr)] {});
     }
     if (!management) {
-        management = std::make_unique<Requester>(loop_, *live_->transport,
-                                                 options_.target.event_hub + "/$management",
-                                                 options_.retry.try_timeout);
+        management = std::make_unique<Requester>(
+            loop_, *live_->transport,
+            options_.target.event_hub + "/" + std::string(eventhubs::node::management),
+            options_.retry.try_timeout);
     }
     management->ask(question.make(token_),
                     [this, id](const Failure* failure, const NodeReply& reply) {
@@ -182,13 +184,12 @@ void Connection::question_failed(std::uint64_t id, const Failure& failure) {
     }
     question.state = Question::State::resting;
     const Duration pause = std::max(retry_pause(question.retries), failure.delay_min);
-    loop_.run_after(pause, [this, id, alive = std::weak_ptr<bool>(alive_)] {
-        if (alive.expired()) return;
+    loop_.run_after(pause, lifetime_.guard([this, id] {
         const auto again = questions_.find(id);
         if (again == questions_.end()) return;
         again->second.state = Question::State::waiting;
         advance();
-    });
+    }));
 }
 
 }  // namespace evenkeel::client

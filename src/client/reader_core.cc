@@ -7,12 +7,12 @@
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::client {
 namespace {
 
 constexpr std::size_t chunk_bytes = std::size_t{64} << 10;
-constexpr std::string_view metric_capability = "com.microsoft:enable-receiver-runtime-metric";
 
 }  // namespace
 
@@ -35,15 +35,13 @@ void ReaderCore::open(Callback<void(Result<>)> done) {
     opened_ = std::move(done);
     if (position_.kind != Position::Kind::latest) return connection_.want(*this);
     // "The end" must stay the same place when the link is lost before the first event.
-    connection_.read_partition(
-        partition_, [this, alive = std::weak_ptr<bool>(alive_)](Result<NodeReply> reply) {
-            if (alive.expired()) return;
-            if (!reply.ok()) return end(reply.error());
-            const auto info = decode_partition(reply->body);
-            if (!info.ok()) return end(info.error());
-            position_ = Position::after_sequence(info->last_enqueued_sequence_number);
-            connection_.want(*this);
-        });
+    connection_.read_partition(partition_, lifetime_.guard([this](Result<NodeReply> reply) {
+        if (!reply.ok()) return end(reply.error());
+        const auto info = decode_partition(reply->body);
+        if (!info.ok()) return end(info.error());
+        position_ = Position::after_sequence(info->last_enqueued_sequence_number);
+        connection_.want(*this);
+    }));
 }
 
 amqp::Attach ReaderCore::attach() {
@@ -56,7 +54,7 @@ amqp::Attach ReaderCore::attach() {
     attach.properties = eventhubs::reader_properties(options_);
     attach.desired_capabilities = {std::string(amqp::damage_capability)};
     if (options_.track_last_enqueued) {
-        attach.desired_capabilities.emplace_back(metric_capability);
+        attach.desired_capabilities.emplace_back(eventhubs::capability::runtime_metric);
     }
     return attach;
 }
@@ -117,13 +115,12 @@ bool ReaderCore::is_known(const Event& event) const {
 void ReaderCore::answer_soon() {
     if (is_answering_) return;
     is_answering_ = true;
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-        if (alive.expired()) return;
+    loop_.post(lifetime_.guard([this] {
         is_answering_ = false;
         if (!answer_ || waiting() == 0) return;
         reply(take(events_max_));
         give_credit();
-    });
+    }));
 }
 
 ByteView ReaderCore::keep(ByteView message) {

@@ -1,19 +1,17 @@
-// The loop's half of a remote reader: a receiver link that comes back where it was, and what waits
-// to be read.
+// The part of a remote reader that runs on the loop: a receiver link that resumes where it was, and
+// the events that wait to be read.
 //
 //     hub ──deliveries──▶ [at most prefetch_events, about prefetch_bytes] ──read()──▶ caller
 //      ▲────── credit for what is expected to fit ──────┘
 //
 // Invariants
-//   CLIENT-1  Sequence numbers that are handed out rise by one reader's view of the partition:
-//             after a loss the link is attached behind the last event that came, and what comes
-//             twice is dropped.
-//   CLIENT-2  Once displaced, nothing more is handed out.
-//   CLIENT-3  Events that the hub cannot read are told once, as `corrupt` with their range, and
-//             then passed over.
-//   CLIENT-4  After a loss the last event comes first again, if the hub still has it, and must be
-//             the same one: else the hub is another, or was restored and written on, and the reader
-//             ends.
+//   R1  The sequence numbers of returned events only rise: after a loss the link is attached behind
+//       the last event that arrived, and events that arrive twice are dropped.
+//   R2  A displaced reader returns no more events.
+//   R3  Events that the hub cannot read are reported once, as `corrupt` with their range, and then
+//       skipped.
+//   R4  After a loss the hub sends the last event again, if it still has it. It must be the same
+//       event: else the hub was replaced or restored from a backup, and the reader ends.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -23,6 +21,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "client/connection.h"
 #include "eventhubs/arrival.h"
 
@@ -37,9 +36,9 @@ public:
                const Position& position, RemoteReaderOptions options);
     ~ReaderCore() override;
 
-    // `done` runs once the hub has accepted the reader, or when it is clear that it will not.
+    // `done` is called when the hub has accepted or finally refused the reader.
     void open(Callback<void(Result<>)> done);
-    // One at a time. Answers at once, when there is something, or with nothing at the deadline.
+    // One call at a time. Answers when there are events, or with none at the deadline.
     void read(std::size_t events_max, Duration wait, Answer answer);
     void close();
     const std::optional<LastEnqueued>& last_enqueued() const { return last_enqueued_; }
@@ -103,7 +102,7 @@ private:
     Answer answer_;
     bool is_answering_ = false;
     std::optional<io::TimerId> timer_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::client

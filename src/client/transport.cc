@@ -65,11 +65,10 @@ void Transport::read() {
 void Transport::flush_soon() {
     if (flush_posted_) return;
     flush_posted_ = true;
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-        if (alive.expired()) return;
+    loop_.post(lifetime_.guard([this] {
         flush_posted_ = false;
         flush();
-    });
+    }));
 }
 
 void Transport::flush() {
@@ -122,13 +121,13 @@ void Transport::finish() {
     if (finished_) return;
     finished_ = true;
     socket_->close();
-    loop_.post([this, alive = std::weak_ptr<bool>(alive_)] {
-        if (alive.expired() || abandoned_) return;
+    loop_.post(lifetime_.guard([this] {
+        if (abandoned_) return;
         const Failure why =
             why_.value_or(Failure{{ErrorCode::unavailable, "the connection ended"}, true, {}});
         auto closed = std::move(events_.closed);
         closed(why);
-    });
+    }));
 }
 
 void Transport::abandon() {

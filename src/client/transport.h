@@ -1,6 +1,6 @@
-// One connected socket and the AMQP connection on it, seen from the client: reads, writes, keeps
-// alive, and hands what happens to a link to whoever attached it. It never comes back; client/
-// connection.h makes a new one.
+// One connected socket and the AMQP connection on it, on the client's side: reads, writes, sends
+// keep-alives, and reports the events of a link to the object that attached it. It does not
+// reconnect; client/connection.h makes a new one.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "amqp/connection.h"
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "client/failure.h"
 #include "io/loop.h"
@@ -16,7 +17,7 @@
 
 namespace evenkeel::client {
 
-// What happens to a link of ours. Calls may attach, detach and send.
+// The events of a link that we attached. The callbacks may attach, detach and send.
 class LinkEvents {
 public:
     virtual ~LinkEvents() = default;
@@ -25,7 +26,7 @@ public:
     virtual void on_delivery(amqp::Link&, const amqp::Delivery&) {}
     virtual void on_credit(amqp::Link&) {}
     virtual void on_disposition(amqp::Link&, const amqp::Disposition&) {}
-    // It was refused or has ended, and was not detached by us.
+    // The hub refused or ended the link; not called after our own detach.
     virtual void on_detached(const std::optional<amqp::Condition>& why) = 0;
 };
 
@@ -33,7 +34,7 @@ class Transport final : public amqp::Handler {
 public:
     struct Events {
         Task opened;
-        // Once; the transport may be destroyed in it. Its links have heard of it before.
+        // Called once, after on_detached() of its links. It may destroy the transport.
         Callback<void(const Failure&)> closed;
     };
 
@@ -42,18 +43,18 @@ public:
     ~Transport() override;
 
     void start();
-    // False from the moment on at which links end.
+    // False once its links end.
     bool is_open() const { return opened_ && !closing_ && !connection_.is_closed(); }
 
-    // In a session of its own, or in that of another link of ours.
+    // In a session of its own, or in the session of another link.
     amqp::Link& attach(amqp::Attach attach, LinkEvents& events, amqp::Session* session = nullptr);
-    // Nothing more is heard of it. Ends its session.
+    // No callback follows. Ends its session.
     void detach(amqp::Link& link);
-    // Sends what is to be sent after the running task: many small changes share one write.
+    // Writes the output after the running task, so that many small changes share one write.
     void flush_soon();
-    // Says good-bye; `closed` follows when the hub has answered, or soon.
+    // Closes the connection; `closed` is called when the hub has answered, or after a timeout.
     void close();
-    // Ends here and now: nothing is heard of it any more. It may be destroyed in a later task.
+    // Closes the socket immediately. No callback follows; destroy it in a later task.
     void abandon();
 
     bool on_sasl(const amqp::SaslInit&) override { return false; }
@@ -88,8 +89,7 @@ private:
     std::optional<Failure> why_;
     std::optional<io::TimerId> timer_;
     std::optional<io::TimerId> close_timer_;
-    // Alive as long as the transport is; tasks that come back look at it first.
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::client

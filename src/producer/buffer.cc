@@ -69,12 +69,11 @@ void Buffer::send(const Where& where, Group& group) {
     ++in_flight_;
     enqueue(where, group);
     Sender::Bytes message(closed.batch, &closed.batch->message());
-    core_.send(
-        where.first, std::move(message),
-        [this, where, closed, alive = std::weak_ptr<bool>(alive_)](const Result<>& result) {
-            if (!alive.expired()) settle(where, closed, result);
-        },
-        where.second);
+    core_.send(where.first, std::move(message),
+               lifetime_.guard([this, where, closed](const Result<>& result) {
+                   settle(where, closed, result);
+               }),
+               where.second);
 }
 
 void Buffer::settle(const Where& where, const Closed& closed, const Result<>& result) {

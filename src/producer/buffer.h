@@ -1,11 +1,11 @@
-// Events that wait for company: grouped by where they go, closed into batches when they are many or
-// have waited long enough, sent by a Core.
+// Collects events into batches: grouped by destination, a batch is closed when it is full or its
+// oldest event has waited long enough, and is sent by a Core.
 //
 //     add ──▶ group (a partition, a key, or any) ──full or old──▶ [ready] ──one at a time──▶ Core
 //
 // Invariants
-//   SEND-3  Of a group that is a partition or a key, one batch is under way at a time, in order.
-//   SEND-4  Each event is answered for once: `settled` runs for its batch.
+//   B1  Of a group that is a partition or a key, one batch is under way at a time, in order.
+//   B2  Each event is reported once: `settled` is called for its batch.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -17,6 +17,7 @@
 #include <string>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/task.h"
 #include "io/loop.h"
 #include "producer/core.h"
@@ -80,7 +81,7 @@ private:
     std::uint64_t last_number_ = 0;
     std::set<std::uint64_t> unsettled_;  // numbers of closed batches
     std::deque<Flush> flushes_;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::producer

@@ -12,15 +12,14 @@ namespace evenkeel::producer {
 
 void Core::open(Done done) {
     if (!numbered_) return sender(std::nullopt)->open(std::move(done));
-    connection_.read_event_hub([this, alive = std::weak_ptr<bool>(alive_), done = std::move(done)](
-                                   const Result<client::NodeReply>& reply) mutable {
-        if (alive.expired()) return;
-        if (!reply.ok()) return done(reply.error());
-        const auto properties = client::decode_event_hub(reply->body);
-        if (!properties.ok()) return done(properties.error());
-        partitions_ = std::max<std::uint32_t>(1, properties->partitions);
-        sender(0)->open(std::move(done));
-    });
+    connection_.read_event_hub(lifetime_.guard(
+        [this, done = std::move(done)](const Result<client::NodeReply>& reply) mutable {
+            if (!reply.ok()) return done(reply.error());
+            const auto properties = client::decode_event_hub(reply->body);
+            if (!properties.ok()) return done(properties.error());
+            partitions_ = std::max<std::uint32_t>(1, properties->partitions);
+            sender(0)->open(std::move(done));
+        }));
 }
 
 std::uint32_t Core::choose(const std::string& key) {

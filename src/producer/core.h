@@ -1,4 +1,4 @@
-// The loop's half of a producer: the senders of one event hub, by address.
+// The part of a producer that runs on the loop: the senders of one event hub, by address.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -7,6 +7,7 @@
 #include <optional>
 #include <string>
 
+#include "base/lifetime.h"
 #include "client/connection.h"
 #include "producer/sender.h"
 
@@ -25,8 +26,8 @@ public:
 
     // Attaches to the event hub; afterwards message_bytes_max() is known.
     void open(Done done);
-    // To the partition, or wherever the hub puts it; numbered events go where their key or their
-    // turn says, for only a partition counts.
+    // To the partition, or to one that the hub chooses. For numbered events the partition is chosen
+    // here, by key or in turn: numbers are counted in each partition.
     void send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done,
               const std::string& key = {});
     std::uint64_t message_bytes_max() const;
@@ -42,8 +43,8 @@ private:
     const bool numbered_;
     std::uint32_t partitions_ = 1;  // of the event hub, if it matters here
     std::uint32_t turn_ = 0;
-    std::shared_ptr<bool> alive_ = std::make_shared<bool>(true);
     std::map<std::optional<std::uint32_t>, std::unique_ptr<Sender>> senders_;
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::producer

@@ -12,7 +12,7 @@ namespace evenkeel::source {
 using client::NodeReply;
 
 // A ReaderCore answers within the call where it can, and in the middle of a delivery; this one
-// answers from the loop, so that whoever is answered may do as he likes.
+// answers from the loop, so that the callback may destroy the reader or read again.
 class AmqpSource::LinkReader final : public Reader {
 public:
     LinkReader(client::Connection& connection, std::string_view group, PartitionId partition,
@@ -78,7 +78,7 @@ private:
     Callback<void(Result<EventBatch>)> answer_;
     Result<EventBatch> arrived_ = EventBatch();
     SequenceNumber last_read_;
-    Lifetime lifetime_;
+    Lifetime lifetime_;  // the last member
 };
 
 AmqpSource::AmqpSource(client::Connection& connection, std::string group)

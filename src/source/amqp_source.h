@@ -1,5 +1,5 @@
-// An event hub behind AMQP: ours, or Azure Event Hubs. All readers share one connection, which
-// comes back after a loss; each reader then goes on behind the last event it handed out. Threads:
+// An event hub over AMQP: Evenkeel's, or Azure Event Hubs. All readers share one connection, which
+// reconnects after a loss; each reader then resumes after the last event it returned. Threads:
 // pinned to the connection's loop.
 #pragma once
 

@@ -67,7 +67,7 @@ private:
     io::system::SystemNetwork network_;
     client::Connection connection_;
     std::optional<producer::Core> core_;
-    Lifetime lifetime_;
+    Lifetime lifetime_;  // the last member
 };
 
 class EmbeddedOutlet final : public Outlet {
@@ -89,8 +89,8 @@ public:
     void send(std::vector<std::byte> sections, std::string partition_key,
               Callback<void(Result<>)> done) override {
         inside_.loop.post(
-            lifetime_.guard([this, watch = lifetime_.watch(), sections = std::move(sections),
-                             key = std::move(partition_key), done = std::move(done)]() mutable {
+            lifetime_.guard([this, sections = std::move(sections), key = std::move(partition_key),
+                             done = std::move(done)]() mutable {
                 const auto found = inside_.hubs.find(event_hub_);
                 if (!found.ok()) return answer(std::move(done), found.error());
                 const auto partition = (*found)->route(std::nullopt, key);
@@ -98,12 +98,11 @@ public:
                 const commitlog::NewEvent event{as_bytes(key), sections};
                 (*found)->append(
                     *partition, {&event, 1},
-                    [this, watch,
-                     done = std::move(done)](const Result<commitlog::Appended>& appended) mutable {
-                        if (watch.over()) return;
+                    lifetime_.guard([this, done = std::move(done)](
+                                        const Result<commitlog::Appended>& appended) mutable {
                         answer(std::move(done),
                                appended.ok() ? Result<>() : Result<>(appended.error()));
-                    });
+                    }));
             }));
     }
 
@@ -120,7 +119,7 @@ private:
     io::system::LoopThread& loop_;
     const hub::Inside inside_;
     const std::string event_hub_;
-    Lifetime lifetime_;
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-// Where a processor sends events to: an event hub in this process, or one elsewhere.
+// Sends events of a processor to an event hub, in this process or on a server.
 //
 // Threads: pinned to the loop it was opened on: called there, answers there, never within the call.
 #pragma once
@@ -23,13 +23,13 @@ struct OutletOptions {
 
 class Outlet {
 public:
-    // What is under way is answered no more.
+    // Pending sends are not answered.
     virtual ~Outlet() = default;
 
     // Answers once the hub takes events; `not_found` and the like if it never will.
     virtual void open(Callback<void(Result<>)> done) = 0;
     // One event, to the partition of its key or to any. Success = durable. `invalid_argument`: the
-    // hub will never take it. After `unavailable` and `timed_out` it may be there, or not.
+    // hub will never accept it. After `unavailable` and `timed_out` it may or may not be stored.
     virtual void send(std::vector<std::byte> sections, std::string partition_key,
                       Callback<void(Result<>)> done) = 0;
     virtual void close(Task done) = 0;

@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/lifetime.h"
 #include "eventhubs/sections.h"
 
 namespace evenkeel::source {
@@ -202,7 +203,7 @@ private:
     Instant deadline_;
     Instant timer_at_;
     std::optional<io::TimerId> timer_;
-    Lifetime lifetime_;
+    Lifetime lifetime_;  // the last member
 };
 
 SimHub::SimHub(const SimHubOptions& options)

@@ -134,7 +134,7 @@ private:
     io::Loop& loop_;
     const Name name_{"sim", "homes"};
     std::shared_ptr<bool> is_path_open_ = std::make_shared<bool>(true);
-    Lifetime lifetime_;
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::source
