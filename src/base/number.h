@@ -1,4 +1,4 @@
-// Integers from text.
+// Numbers from text.
 #pragma once
 
 #include <charconv>
@@ -8,15 +8,31 @@
 
 namespace evenkeel {
 
+template <typename Number>
+concept ReadableNumber = std::integral<Number> || std::floating_point<Number>;
+
 // The number that the whole text is. Nothing if the text is empty, has anything else in it (blanks
-// and '+' too), or the number does not fit its type.
-template <std::integral Number>
+// and '+' too), or the number does not fit its type. `base` is for integers.
+template <ReadableNumber Number>
 std::optional<Number> parse_number(std::string_view text, int base = 10) {
-    Number number = 0;
+    Number number{};
     const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number, base);
+    std::from_chars_result parsed{};
+    if constexpr (std::integral<Number>) {
+        parsed = std::from_chars(text.data(), end, number, base);
+    } else {
+        parsed = std::from_chars(text.data(), end, number);
+    }
     if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
     return number;
+}
+
+// The same into `to`, which keeps its value if this returns false.
+template <ReadableNumber Number>
+bool read_number(std::string_view text, Number& to) {
+    const auto number = parse_number<Number>(text);
+    if (number) to = *number;
+    return number.has_value();
 }
 
 }  // namespace evenkeel

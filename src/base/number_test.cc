@@ -26,5 +26,20 @@ TEST(ParseNumber, refuses_anything_beside_the_number) {
     }
 }
 
+TEST(ParseNumber, reads_fractions) {
+    EXPECT_EQ(parse_number<double>("-2.5"), -2.5);
+    EXPECT_EQ(parse_number<double>("2.5s"), std::nullopt);
+    EXPECT_EQ(parse_number<double>(""), std::nullopt);
+}
+
+TEST(ReadNumber, keeps_the_old_value_on_failure) {
+    std::int64_t value = 7;
+
+    EXPECT_FALSE(read_number("12x", value));
+    EXPECT_EQ(value, 7);
+    EXPECT_TRUE(read_number("12", value));
+    EXPECT_EQ(value, 12);
+}
+
 }  // namespace
 }  // namespace evenkeel

@@ -20,7 +20,7 @@ TEST(Percent, strict_decoding_refuses_malformed_escapes) {
     EXPECT_EQ(percent_decoded_strictly("a%2Fb%20c%c3%a4"), "a/b c\xc3\xa4");
     EXPECT_EQ(percent_decoded_strictly(""), "");
 
-    for (const auto* const bad : {"%", "a%2", "%zz", "%2x", "%%41", "%-1", "%+1"}) {
+    for (const auto* const bad : {"%", "a%2", "%zz", "%2x", "%%41", "a%%41", "%2g", "%-1", "%+1"}) {
         EXPECT_EQ(percent_decoded_strictly(bad), std::nullopt) << bad;
     }
 }

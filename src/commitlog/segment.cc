@@ -1,12 +1,12 @@
 #include "commitlog/segment.h"
 
-#include <charconv>
 #include <cstring>
 
 #include <fmt/core.h>
 
 #include "base/crc32c.h"
 #include "base/format_version.h"
+#include "base/number.h"
 
 namespace evenkeel::commitlog {
 namespace {
@@ -21,10 +21,8 @@ std::string stem(const SegmentName& name) {
 }
 
 std::optional<std::int64_t> number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-    return value;
+    const auto value = parse_number<std::int64_t>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 }  // namespace

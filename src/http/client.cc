@@ -1,11 +1,12 @@
 #include "http/client.h"
 
 #include <algorithm>
-#include <charconv>
 #include <ctime>
 
 #include <fmt/core.h>
 
+#include "base/number.h"
+#include "base/text.h"
 #include "http/parser.h"
 
 namespace evenkeel::http {
@@ -21,14 +22,6 @@ Error no_http(std::string_view why) {
     return {ErrorCode::corrupt, fmt::format("the answer is not HTTP: {}", why)};
 }
 
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-    Number number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
-    return number;
-}
-
 // The field's value; none if it is not there.
 const std::string* find_field(const std::vector<Field>& fields, std::string_view name) {
     const auto found = std::find_if(fields.begin(), fields.end(), [&](const Field& field) {
@@ -40,7 +33,7 @@ const std::string* find_field(const std::vector<Field>& fields, std::string_view
 // "HTTP/1.1 200 OK"
 std::optional<int> status_of_line(std::string_view line) {
     if (!line.starts_with("HTTP/1.") || line.size() < 12 || line[8] != ' ') return std::nullopt;
-    const auto status = number_of<int>(line.substr(9, 3));
+    const auto status = parse_number<int>(line.substr(9, 3));
     if (!status || *status < 100 || *status > 599) return std::nullopt;
     return status;
 }
@@ -78,7 +71,7 @@ Result<Url> url_of(std::string_view text) {
     }
     url.endpoint.port = url.tls ? 443 : 80;
     if (port.empty()) return url;
-    const auto number = number_of<std::uint16_t>(port.substr(1));
+    const auto number = parse_number<std::uint16_t>(port.substr(1));
     if (!port.starts_with(':') || !number || *number == 0) {
         return malformed_url("the port is a number from 1 to 65535");
     }
@@ -142,7 +135,7 @@ Result<std::optional<ClientResponse>> response_of(std::string_view received, boo
         return response_of(body, ended, answer_bytes_max);
     }
     if (const auto* const length = find_field(response.fields, "Content-Length")) {
-        const auto size = number_of<std::size_t>(*length);
+        const auto size = parse_number<std::size_t>(*length);
         if (!size) return no_http("its length is malformed");
         if (*size > answer_bytes_max) return no_http("its body is too long");
         if (body.size() < *size && ended) return cut();

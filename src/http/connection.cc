@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/percent.h"
 #include "http/websocket.h"
 
 namespace evenkeel::http {
@@ -96,7 +97,7 @@ void Connection::handle() {
 }
 
 void Connection::upgrade(const Request& request) {
-    std::string path = percent_decode(request.path).value_or("");
+    std::string path = percent_decoded_strictly(request.path).value_or("");
     while (path.ends_with('/')) path.pop_back();
     const auto& paths = server_.options_.websocket_paths;
     if (!server_.on_websocket_ || std::ranges::find(paths, path) == paths.end()) {

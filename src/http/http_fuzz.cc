@@ -3,6 +3,7 @@
 #include <cstdint>
 
 #include "base/check.h"
+#include "base/percent.h"
 #include "http/parser.h"
 #include "http/websocket.h"
 
@@ -21,7 +22,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         EK_CHECK(request.body.size() <= http::body_bytes_max, "bounded body");
         EK_CHECK(request.fields.size() <= http::fields_max, "bounded fields");
         EK_CHECK(request.path.starts_with('/') || request.path == "*", "a path");
-        (void)http::percent_decode(request.path);
+        (void)percent_decoded_strictly(request.path);
         if (http::is_upgrade(request)) (void)http::answer_upgrade(request, {"AMQPWSB10", "amqp"});
     }
     return 0;

@@ -6,6 +6,9 @@
 
 #include <fmt/format.h>
 
+#include "base/log.h"
+#include "base/text.h"
+
 namespace evenkeel::http {
 
 namespace {
@@ -57,10 +60,6 @@ constexpr std::pair<std::string_view, std::string_view> security_fields[] = {
     {"X-Content-Type-Options", "nosniff"},
     {"X-Frame-Options", "DENY"}};
 
-char lower(char c) {
-    return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
 // A value may repeat what a client sent, and must not end its line.
 void append_field(std::string& to, std::string_view name, std::string_view value) {
     to.append(name).append(": ");
@@ -87,12 +86,6 @@ std::string date_text(WallTime time) {
                        clock.minutes().count(), clock.seconds().count());
 }
 
-int hex_digit(char c) {
-    if (c >= '0' && c <= '9') return c - '0';
-    c = lower(c);
-    return c >= 'a' && c <= 'f' ? c - 'a' + 10 : -1;
-}
-
 }  // namespace
 
 std::string Request::field(std::string_view name) const {
@@ -109,7 +102,7 @@ std::string Request::field(std::string_view name) const {
 Response error_response(int status, std::string_view code, std::string_view message) {
     return {.status = status,
             .body = fmt::format("{{\"error\":{{\"code\":\"{}\",\"message\":\"{}\"}}}}\n",
-                                json_escape(code), json_escape(message))};
+                                json_escaped(code), json_escaped(message))};
 }
 
 std::string to_wire(const Response& response, WallTime now, Body body, Afterwards afterwards) {
@@ -137,10 +130,6 @@ std::string to_wire(const Response& response, WallTime now, Body body, Afterward
     return wire;
 }
 
-bool equal_without_case(std::string_view a, std::string_view b) {
-    return std::ranges::equal(a, b, [](char x, char y) { return lower(x) == lower(y); });
-}
-
 bool has_word(std::string_view list, std::string_view word) {
     while (!list.empty()) {
         const std::size_t comma = std::min(list.find(','), list.size());
@@ -152,39 +141,6 @@ bool has_word(std::string_view list, std::string_view word) {
         list.remove_prefix(std::min(comma + 1, list.size()));
     }
     return false;
-}
-
-std::optional<std::string> percent_decode(std::string_view text) {
-    std::string decoded;
-    decoded.reserve(text.size());
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            decoded += text[i];
-            continue;
-        }
-        if (text.size() - i < 3) return std::nullopt;
-        const int high = hex_digit(text[i + 1]);
-        const int low = hex_digit(text[i + 2]);
-        if (high < 0 || low < 0) return std::nullopt;
-        decoded += static_cast<char>(high * 16 + low);
-        i += 2;
-    }
-    return decoded;
-}
-
-std::string json_escape(std::string_view text) {
-    std::string escaped;
-    for (const char c : text) {
-        if (c == '"' || c == '\\') {
-            escaped += '\\';
-            escaped += c;
-        } else if (static_cast<unsigned char>(c) < 0x20) {
-            escaped += fmt::format("\\u{:04x}", static_cast<unsigned>(c));
-        } else {
-            escaped += c;
-        }
-    }
-    return escaped;
 }
 
 }  // namespace evenkeel::http

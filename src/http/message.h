@@ -18,7 +18,7 @@ struct Field {
 
 struct Request {
     std::string method;  // as sent; GET for HEAD too, whose answer only loses its body
-    std::string path;    // as sent, so '/' and "%2F" differ: split first, then percent_decode()
+    std::string path;    // as sent, so '/' and "%2F" differ: split first, then decode it
     std::string query;   // as sent, without '?'
     std::vector<Field> fields;
     std::string body;
@@ -45,12 +45,7 @@ enum class Afterwards : unsigned char { keep_alive, close };
 // Head and body. Every response tells browsers not to guess, frame, cache or refer to it.
 std::string to_wire(const Response& response, WallTime now, Body body, Afterwards afterwards);
 
-bool equal_without_case(std::string_view a, std::string_view b);
 // True if the comma-separated list has the word, without regard to case.
 bool has_word(std::string_view list, std::string_view word);
-// Nothing for an escape that is none.
-std::optional<std::string> percent_decode(std::string_view text);
-// For a string within JSON, without the quotes.
-std::string json_escape(std::string_view text);
 
 }  // namespace evenkeel::http

@@ -83,17 +83,5 @@ TEST(Word, is_found_in_a_list_without_regard_to_case) {
     EXPECT_FALSE(has_word("", "upgrade"));
 }
 
-TEST(PercentDecode, refuses_what_is_no_escape) {
-    EXPECT_EQ(percent_decode("a%2Fb%20c"), "a/b c");
-    EXPECT_EQ(percent_decode("%c3%a4"), "\xc3\xa4");
-    for (const std::string bad : {"%", "%2", "%2g", "a%%41", "%-1"}) {
-        EXPECT_EQ(percent_decode(bad), std::nullopt) << bad;
-    }
-}
-
-TEST(JsonEscape, keeps_a_string_within_its_quotes) {
-    EXPECT_EQ(json_escape("a\"b\\c\n"), "a\\\"b\\\\c\\u000a");
-}
-
 }  // namespace
 }  // namespace evenkeel::http

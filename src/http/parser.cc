@@ -1,8 +1,10 @@
 #include "http/parser.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
+
+#include "base/number.h"
+#include "base/text.h"
 
 namespace evenkeel::http {
 
@@ -59,15 +61,6 @@ std::optional<Field> field_of(std::string_view line) {
     const auto value = trimmed(line.substr(colon + 1));
     if (!is_value(value)) return std::nullopt;
     return Field{std::string(line.substr(0, colon)), std::string(value)};
-}
-
-// All of the text, and only digits.
-std::optional<std::uint64_t> number_of(std::string_view text, int base) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [parsed, error] = std::from_chars(text.data(), end, number, base);
-    if (text.empty() || error != std::errc() || parsed != end) return std::nullopt;
-    return number;
 }
 
 }  // namespace
@@ -168,7 +161,7 @@ void RequestParser::end_line() {
 
 void RequestParser::end_chunk_size() {
     const auto size_text = trimmed(std::string_view(line_).substr(0, line_.find(';')));
-    const auto size = number_of(size_text, 16);
+    const auto size = parse_number<std::uint64_t>(size_text, 16);
     if (!size || !is_value(line_)) {
         refuse(400, "chunk size that is no number");
     } else if (*size > body_bytes_max - request_.body.size()) {
@@ -252,7 +245,7 @@ bool RequestParser::decide_body() {
         state_ = State::chunk_size;
     } else {
         const std::string text = request_.field("Content-Length");
-        const auto length = has_length ? number_of(text, 10) : 0;
+        const auto length = has_length ? parse_number<std::uint64_t>(text, 10) : 0;
         if (count("Content-Length") > 1 || !length) return refuse(400, "length that is no number");
         if (*length > body_bytes_max) return refuse(413, "body of more than 1 MiB");
         body_left_ = *length;

@@ -1,8 +1,9 @@
 #include "http/site.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
+#include "base/text.h"
 #include "http/websocket.h"
 
 namespace evenkeel::http {
@@ -32,11 +33,9 @@ std::optional<Authority> parse_authority(std::string_view text) {
     }
     if (authority.host.empty()) return std::nullopt;
     if (rest.empty() || rest == ":") return authority;
-    std::uint16_t port = 0;
-    const char* const end = rest.data() + rest.size();
-    const auto parsed = std::from_chars(rest.data() + 1, end, port);
-    if (rest[0] != ':' || parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-    authority.port = port;
+    const auto port = parse_number<std::uint16_t>(rest.substr(1));
+    if (rest[0] != ':' || !port) return std::nullopt;
+    authority.port = *port;
     return authority;
 }
 

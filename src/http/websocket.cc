@@ -8,6 +8,7 @@
 
 #include <openssl/evp.h>
 
+#include "base/base64.h"
 #include "base/check.h"
 #include "base/random.h"
 #include "http/parser.h"
@@ -30,15 +31,6 @@ constexpr std::string_view version = "13";
 
 using Mask = std::array<std::byte, 4>;
 
-std::string base64(ByteView bytes) {
-    std::string text(4 * ((bytes.size() + 2) / 3) + 1, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return text;
-}
-
 std::string accept_of(std::string_view key) {
     const std::string text = std::string(key) + "258EAFA5-E914-47DA-95CA-C5AB0DC85B11";
     std::array<std::byte, EVP_MAX_MD_SIZE> digest{};
@@ -46,7 +38,7 @@ std::string accept_of(std::string_view key) {
     EK_CHECK(EVP_Digest(text.data(), text.size(), reinterpret_cast<unsigned char*>(digest.data()),
                         &size, EVP_sha1(), nullptr) == 1,
              "OpenSSL knows SHA-1");
-    return base64(ByteView(digest).first(size));
+    return base64_encoded(ByteView(digest).first(size));
 }
 
 std::string trimmed(const std::string& text) {
@@ -295,7 +287,7 @@ public:
         : WebSocketLayer(Role::client), subprotocol_(target.subprotocol) {
         std::array<std::byte, 16> nonce{};
         secure_bytes(nonce);
-        key_ = base64(nonce);
+        key_ = base64_encoded(nonce);
         const std::string request =
             "GET " + target.path + " HTTP/1.1\r\nHost: " + target.host +
             "\r\nUpgrade: websocket\r\nConnection: Upgrade\r\n"

@@ -1,13 +1,11 @@
 #include "hub/catalogue.h"
 
-#include <charconv>
-
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
 #include "base/format_version.h"
 #include "base/hex.h"
-#include "io/twin_file.h"
+#include "base/number.h"
 
 namespace evenkeel::hub {
 namespace {
@@ -84,11 +82,9 @@ std::optional<commitlog::Incarnation> parse_incarnation(std::string_view text) {
     commitlog::Incarnation incarnation{};
     if (text.size() != incarnation.size() * 2) return std::nullopt;
     for (std::size_t i = 0; i < incarnation.size(); ++i) {
-        unsigned value = 0;
-        const char* at = text.data() + 2 * i;
-        const auto [end, error] = std::from_chars(at, at + 2, value, 16);
-        if (error != std::errc() || end != at + 2) return std::nullopt;
-        incarnation[i] = static_cast<std::byte>(value);
+        const auto value = parse_number<std::uint8_t>(text.substr(2 * i, 2), 16);
+        if (!value) return std::nullopt;
+        incarnation[i] = static_cast<std::byte>(*value);
     }
     // One name for each: no capitals.
     if (to_text(incarnation) != text) return std::nullopt;

@@ -1,9 +1,10 @@
 #include "io/socket.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <arpa/inet.h>
+
+#include "base/number.h"
 
 namespace evenkeel::io {
 
@@ -23,11 +24,9 @@ std::optional<Endpoint> parse_endpoint(std::string_view text) {
         return std::nullopt;  // nobody knows where the address ends
     }
     if (host.empty()) return std::nullopt;
-    Endpoint endpoint{std::string(host), 0};
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data() + colon + 1, end, endpoint.port);
-    if (parsed.ec != std::errc() || parsed.ptr != end) return std::nullopt;
-    return endpoint;
+    const auto port = parse_number<std::uint16_t>(text.substr(colon + 1));
+    if (!port) return std::nullopt;
+    return Endpoint{std::string(host), *port};
 }
 
 bool is_loopback(std::string_view host) {

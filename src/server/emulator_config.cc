@@ -1,11 +1,11 @@
 #include "server/emulator_config.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "eventhubs/names.h"
 
@@ -69,8 +69,7 @@ Result<std::uint32_t> partitions_of(const Place& place) {
     boost::system::error_code error;
     if (place.value && place.value->is_string()) {
         const auto& text = place.value->get_string();
-        const auto parsed = std::from_chars(text.data(), text.data() + text.size(), count);
-        if (parsed.ec != std::errc() || parsed.ptr != text.data() + text.size()) count = 0;
+        count = parse_number<std::uint32_t>({text.data(), text.size()}).value_or(0);
     } else if (place.value && place.value->is_number()) {
         count = place.value->to_number<std::uint32_t>(error);
         if (error) count = 0;

@@ -4,9 +4,9 @@
 #include <map>
 
 #include <fmt/format.h>
-#include <openssl/evp.h>
 
-#include "http/message.h"
+#include "base/base64.h"
+#include "base/text.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -19,10 +19,6 @@ constexpr std::string_view development_endpoint = "http://127.0.0.1:10000/devsto
 
 Error refused(std::string_view why) {
     return {ErrorCode::invalid_argument, fmt::format("azblob: {}", why)};
-}
-
-bool equal_word(std::string_view a, std::string_view b) {
-    return http::equal_without_case(a, b);
 }
 
 // 3 to 63 of a-z, 0-9 and single '-', which does not begin or end it; or "$root" and its like.
@@ -88,7 +84,7 @@ Result<BlobAccount> from_address(std::string_view text) {
         const std::size_t end = std::min(query.find('&'), query.size());
         const std::string_view pair = query.substr(0, end);
         query.remove_prefix(std::min(end + 1, query.size()));
-        if (equal_word(pair, "create=true")) {
+        if (equal_without_case(pair, "create=true")) {
             account.creates = true;
         } else if (!pair.empty()) {
             sas += (sas.empty() ? "" : "&") + std::string(pair);
@@ -117,11 +113,7 @@ Result<Settings> settings_of(std::string_view text) {
         if (equals == pair.npos) {
             return refused("a connection string is made of NAME=VALUE parts between ';'");
         }
-        std::string name(pair.substr(0, equals));
-        std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
-        settings[name] = pair.substr(equals + 1);
+        settings[lower_case(pair.substr(0, equals))] = pair.substr(equals + 1);
     }
     return settings;
 }
@@ -135,7 +127,7 @@ std::string value(const Settings& settings, std::string_view name,
 Result<BlobAccount> from_connection_string(std::string_view text) {
     EK_TRY_ASSIGN(Settings settings, settings_of(text));
     BlobAccount account;
-    if (equal_word(value(settings, "usedevelopmentstorage"), "true")) {
+    if (equal_without_case(value(settings, "usedevelopmentstorage"), "true")) {
         settings.try_emplace("accountname", development_account);
         settings.try_emplace("accountkey", development_key);
         settings.try_emplace("blobendpoint", development_endpoint);
@@ -153,7 +145,7 @@ Result<BlobAccount> from_connection_string(std::string_view text) {
     EK_TRY(set_endpoint(account, endpoint));
     if (account.name.empty()) account.name = name_of(account);
     account.container = value(settings, "container", value(settings, "containername"));
-    account.creates = equal_word(value(settings, "create"), "true");
+    account.creates = equal_without_case(value(settings, "create"), "true");
     std::string sas = value(settings, "sharedaccesssignature");
     if (sas.starts_with('?')) sas.erase(0, 1);
     account.sas = Secret(sas);
@@ -163,7 +155,7 @@ Result<BlobAccount> from_connection_string(std::string_view text) {
         return refused("neither AccountKey nor SharedAccessSignature is in the connection string");
     }
     auto decoded = base64_decoded(key);
-    if (!decoded.ok()) return refused("AccountKey is not base64; copy it whole, with its '='");
+    if (!decoded) return refused("AccountKey is not base64; copy it whole, with its '='");
     account.key = Secret(std::move(*decoded));
     return account;
 }
@@ -181,19 +173,6 @@ Result<BlobAccount> parse_blob_account(std::string_view text) {
 
 std::string to_string(const BlobAccount& account) {
     return fmt::format("{}{}/{}", account.origin, account.path, account.container);
-}
-
-Result<std::string> base64_decoded(std::string_view text) {
-    const Error none{ErrorCode::invalid_argument, "not base64"};
-    if (text.empty() || text.size() % 4 != 0) return none;
-    std::string bytes(text.size() / 4 * 3, '\0');
-    const int size = EVP_DecodeBlock(reinterpret_cast<unsigned char*>(bytes.data()),
-                                     reinterpret_cast<const unsigned char*>(text.data()),
-                                     static_cast<int>(text.size()));
-    if (size < 0) return none;
-    const std::size_t padding = text.ends_with("==") ? 2 : text.ends_with('=') ? 1 : 0;
-    bytes.resize(static_cast<std::size_t>(size) - padding);
-    return bytes;
 }
 
 }  // namespace evenkeel::checkpoint

@@ -32,7 +32,4 @@ Result<BlobAccount> parse_blob_account(std::string_view text);
 // For messages: "https://a.blob.core.windows.net/checkpoints".
 std::string to_string(const BlobAccount& account);
 
-// Nothing if the text is not base64.
-Result<std::string> base64_decoded(std::string_view text);
-
 }  // namespace evenkeel::checkpoint

@@ -6,6 +6,7 @@
 
 #include <boost/json.hpp>
 
+#include "base/percent.h"
 #include "base/text.h"
 #include "door/admin/call.h"
 #include "eventhubs/names.h"
@@ -98,7 +99,7 @@ bool is_json(const http::Request& request) {
     const std::string type = request.field("Content-Type");
     std::string_view name = std::string_view(type).substr(0, type.find(';'));
     while (name.ends_with(' ')) name.remove_suffix(1);
-    return http::equal_without_case(name, "application/json");
+    return equal_without_case(name, "application/json");
 }
 
 constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
@@ -213,7 +214,7 @@ void Admin::handle(const http::Request& request, Answer answer) {
         Call call{request, {}, {}, {}, {}};
         bool fits = parts.size() == wanted.size();
         for (std::size_t i = 0; fits && i < parts.size(); ++i) {
-            const auto part = http::percent_decode(parts[i]);
+            const auto part = percent_decoded_strictly(parts[i]);
             if (!part) return answer(bad_request("the path has a bad escape"));
             if (wanted[i] == "{hub}") {
                 call.hub = *part;

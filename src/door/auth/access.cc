@@ -1,12 +1,12 @@
 #include "door/auth/access.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/core.h>
 #include <openssl/crypto.h>
 #include <openssl/evp.h>
 
+#include "base/number.h"
 #include "base/percent.h"
 #include "base/text.h"
 #include "eventhubs/address.h"
@@ -63,14 +63,9 @@ struct Parts {
 // Digits as they are usually written: one time has one text.
 std::optional<std::int64_t> seconds_of(std::string_view text) {
     constexpr std::int64_t seconds_max = std::int64_t{1} << 50;
-    std::int64_t seconds = 0;
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, seconds);
-    const bool padded = text.size() > 1 && text.front() == '0';
-    if (parsed.ec != std::errc() || parsed.ptr != end || padded || seconds < 0 ||
-        seconds > seconds_max) {
-        return std::nullopt;
-    }
+    const auto seconds = parse_number<std::int64_t>(text);
+    const bool is_padded = text.size() > 1 && text.front() == '0';
+    if (!seconds || is_padded || *seconds < 0 || *seconds > seconds_max) return std::nullopt;
     return seconds;
 }
 

@@ -11,6 +11,7 @@
 #include <openssl/evp.h>
 #include <openssl/param_build.h>
 
+#include "base/base64.h"
 #include "base/freed.h"
 #include "door/amqp/conditions.h"
 
@@ -33,33 +34,6 @@ using Pair = std::unique_ptr<ECDSA_SIG, Freed<ECDSA_SIG_free>>;
 
 Error refused(std::string text) {
     return {ErrorCode::invalid_argument, std::move(text)};
-}
-
-int digit(char c) {
-    if (c >= 'A' && c <= 'Z') return c - 'A';
-    if (c >= 'a' && c <= 'z') return c - 'a' + 26;
-    if (c >= '0' && c <= '9') return c - '0' + 52;
-    if (c == '-') return 62;
-    if (c == '_') return 63;
-    return -1;
-}
-
-// base64url without padding; none if it is anything else, or has bits left over.
-std::optional<std::string> decoded(std::string_view text) {
-    std::string bytes;
-    std::uint32_t bits = 0;
-    int count = 0;
-    for (const char c : text) {
-        const int value = digit(c);
-        if (value < 0) return std::nullopt;
-        bits = (bits << 6 | static_cast<std::uint32_t>(value)) & 0xffff;
-        count += 6;
-        if (count < 8) continue;
-        count -= 8;
-        bytes += static_cast<char>(bits >> count & 0xff);
-    }
-    const bool clean = count < 6 && (bits & ((1u << count) - 1)) == 0;
-    return clean ? std::optional(bytes) : std::nullopt;
 }
 
 std::optional<json::object> object_of(std::string_view text) {
@@ -243,7 +217,7 @@ Result<std::unique_ptr<JwtVerifier>> JwtVerifier::make(JwtOptions options,
         const bool known = type == "RSA" || (type == "EC" && text_in(object, "crv") == "P-256");
         if (!known || (!stated.empty() && stated != algorithm)) continue;
         const auto part = [&](std::string_view name) {
-            return decoded(text_in(object, name)).value_or("");
+            return base64url_decoded(text_in(object, name)).value_or("");
         };
         PublicKey key =
             type == "RSA" ? rsa_key(part("n"), part("e")) : ec_key(part("x"), part("y"));
@@ -279,9 +253,9 @@ Result<Claim> JwtVerifier::check(std::string_view token, WallTime now) const {
     if (token.size() > token_bytes_max || second == std::string_view::npos) {
         return refused("InvalidToken: The token is not a JSON Web Token.");
     }
-    const auto header_text = decoded(token.substr(0, first));
-    const auto claims_text = decoded(token.substr(first + 1, second - first - 1));
-    const auto signature = decoded(token.substr(second + 1));
+    const auto header_text = base64url_decoded(token.substr(0, first));
+    const auto claims_text = base64url_decoded(token.substr(first + 1, second - first - 1));
+    const auto signature = base64url_decoded(token.substr(second + 1));
     const auto header = header_text ? object_of(*header_text) : std::nullopt;
     if (!header || !claims_text || !signature) {
         return refused("InvalidToken: The token is not a JSON Web Token.");

@@ -4,8 +4,8 @@
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
-#include <openssl/evp.h>
 
+#include "base/base64.h"
 #include "base/format_version.h"
 #include "base/random.h"
 #include "base/text.h"
@@ -92,12 +92,7 @@ Result<> check_key_text(std::string_view text) {
 Secret fresh_key() {
     std::array<std::byte, 32> bytes;
     secure_bytes(bytes);
-    std::string text(45, '\0');
-    const int size = EVP_EncodeBlock(reinterpret_cast<unsigned char*>(text.data()),
-                                     reinterpret_cast<const unsigned char*>(bytes.data()),
-                                     static_cast<int>(bytes.size()));
-    text.resize(static_cast<std::size_t>(size));
-    return Secret(std::move(text));
+    return Secret(base64_encoded(bytes));
 }
 
 std::string encode_keys(std::uint64_t generation, const std::vector<Rule>& rules) {

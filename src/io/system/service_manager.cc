@@ -1,6 +1,5 @@
 #include "io/system/service_manager.h"
 
-#include <charconv>
 #include <cstdlib>
 #include <cstring>
 #include <ctime>
@@ -9,16 +8,10 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include "base/number.h"
+
 namespace evenkeel::io::system {
 namespace {
-
-// 0 for what is not a number.
-std::uint64_t number_of(std::string_view text) {
-    std::uint64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, number);
-    return parsed.ec == std::errc() && parsed.ptr == end ? number : 0;
-}
 
 std::string variable(const char* name) {
     const char* const value = std::getenv(name);  // NOLINT(concurrency-mt-unsafe): at the start
@@ -57,10 +50,11 @@ ServiceManager::ServiceManager(const std::string& socket, std::string_view watch
     state.address_bytes = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + socket.size());
     state.descriptor = ::socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     const bool is_ours =
-        watchdog_pid.empty() || number_of(watchdog_pid) == static_cast<std::uint64_t>(getpid());
+        watchdog_pid.empty() || parse_number<std::uint64_t>(watchdog_pid).value_or(0) ==
+                                    static_cast<std::uint64_t>(getpid());
     // Beyond a day nobody would notice, and times would overflow.
     constexpr std::uint64_t usec_max = std::uint64_t{86'400} * 1'000'000;
-    const std::uint64_t usec = number_of(watchdog_usec);
+    const std::uint64_t usec = parse_number<std::uint64_t>(watchdog_usec).value_or(0);
     if (is_ours && usec > 0 && usec <= usec_max) {
         state.watchdog = std::chrono::microseconds(usec) / 2;
     }
