@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
+
 namespace evenkeel::processor {
 namespace {
 
@@ -62,11 +64,7 @@ Result<> check_store(const ProcessorOptions& options, checkpoint::Store& store) 
 }
 
 Result<> check_letters(const ProcessorOptions& options, const source::Name& read) {
-    const auto lower = [](std::string text) {
-        for (char& c : text) c = c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        return text;
-    };
-    if (lower(options.dead_letter_hub) != lower(read.event_hub)) return {};
+    if (!equal_without_case(options.dead_letter_hub, read.event_hub)) return {};
     return wrong("dead_letter_hub",
                  fmt::format("'{}' is the event hub that is read: its dead letters would come "
                              "round for ever; name another",

@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "base/percent.h"
+#include "base/text.h"
 #include "http/client.h"
 
 namespace evenkeel::checkpoint {
@@ -174,11 +175,7 @@ private:
         if (path.size() != 5) return {};
         if (path[3] == "Metadata") {
             if (item.metadata.size() == metadata_max) return malformed("too much metadata");
-            std::string key = path[4];
-            std::transform(key.begin(), key.end(), key.begin(), [](char c) {
-                return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-            });
-            item.metadata.emplace_back(std::move(key), text);
+            item.metadata.emplace_back(lower_case(path[4]), text);
         } else if (path[3] == "Properties") {
             take_property(item, path[4], text);
         }

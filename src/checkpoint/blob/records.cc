@@ -1,11 +1,11 @@
 #include "checkpoint/blob/records.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 
 #include <fmt/format.h>
 
+#include "base/number.h"
 #include "base/percent.h"
 
 namespace evenkeel::checkpoint {
@@ -15,14 +15,6 @@ namespace {
 constexpr std::size_t metadata_bytes_max = 4096;
 constexpr std::string_view no_offset = "no offset";  // so .NET 5.11.3 to 5.11.6 wrote it
 constexpr std::string_view start_offset = "-1";      // the beginning, to every SDK
-
-template <typename Number>
-std::optional<Number> number_of(std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-    return number;
-}
 
 // What a header carries as it is: printable, and no blank at the ends.
 bool is_plain(std::string_view text) {
@@ -92,7 +84,7 @@ std::optional<std::vector<Offer>> offers_of(std::string_view text) {
         const std::string_view pair = text.substr(0, end);
         text.remove_prefix(std::min(end + 1, text.size()));
         const std::size_t colon = std::min(pair.find(':'), pair.size());
-        const auto partition = number_of<std::uint32_t>(pair.substr(0, colon));
+        const auto partition = parse_number<std::uint32_t>(pair.substr(0, colon));
         if (!partition || colon == pair.size()) return std::nullopt;
         offers.push_back({{*partition}, percent_decoded(pair.substr(colon + 1))});
     }
@@ -182,7 +174,7 @@ std::string BlobNames::records_like(std::string_view prefix) const {
 
 std::optional<PartitionId> partition_of(std::string_view name, std::string_view prefix) {
     if (!name.starts_with(prefix)) return std::nullopt;
-    const auto number = number_of<std::uint32_t>(name.substr(prefix.size()));
+    const auto number = parse_number<std::uint32_t>(name.substr(prefix.size()));
     if (!number) return std::nullopt;
     return PartitionId{*number};
 }
@@ -226,7 +218,7 @@ Result<Member> member_of(std::string_view id, const Metadata& fields) {
     member.offers = *offers;
     member.since_ms = number(fields, "since");
     member.restarts = static_cast<std::uint32_t>(number(fields, "restarts"));
-    const auto generation = number_of<std::uint64_t>(text_of(fields, "generation"));
+    const auto generation = parse_number<std::uint64_t>(text_of(fields, "generation"));
     if (!generation) return bad_field("generation");
     member.generation = *generation;
     member.expecting = find(fields, "expecting") != nullptr;
@@ -250,7 +242,7 @@ Ownership ownership_of(PartitionId partition, const Metadata& metadata) {
     ownership.epoch = {number(metadata, "ekepoch")};
     ownership.since_ms = number(metadata, "eksince");
     if (const std::string* load = find(metadata, "ekload")) {
-        ownership.load = number_of<double>(*load).value_or(0);
+        ownership.load = parse_number<double>(*load).value_or(0);
     }
     return ownership;
 }
@@ -274,7 +266,7 @@ Result<Checkpoint> checkpoint_of(PartitionId partition, const Metadata& metadata
     Checkpoint checkpoint;
     checkpoint.partition = partition;
     const std::string* const sequence = find(metadata, "sequencenumber");
-    const auto parsed = sequence ? number_of<std::int64_t>(*sequence) : std::nullopt;
+    const auto parsed = sequence ? parse_number<std::int64_t>(*sequence) : std::nullopt;
     checkpoint.sequence = {std::max<std::int64_t>(parsed.value_or(-1), -1)};
     checkpoint.offset = official(metadata, "offset");
     if (checkpoint.offset == no_offset) checkpoint.offset.clear();
@@ -357,7 +349,7 @@ const std::string* find(const Metadata& metadata, std::string_view key) {
 
 std::int64_t number(const Metadata& metadata, std::string_view key) {
     const std::string* const value = find(metadata, key);
-    return value == nullptr ? 0 : number_of<std::int64_t>(*value).value_or(0);
+    return value == nullptr ? 0 : parse_number<std::int64_t>(*value).value_or(0);
 }
 
 bool is_same(Metadata a, Metadata b) {

@@ -6,6 +6,7 @@
 
 #include "base/promise.h"
 #include "base/random.h"
+#include "base/text.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -203,10 +204,7 @@ BlobAnswer blob_answer_of(http::Fetched fetched) {
     answer.date = http::parse_date(response.field("Date")).value_or(WallTime{});
     answer.modified = http::parse_date(response.field("Last-Modified")).value_or(WallTime{});
     for (const http::Field& field : response.fields) {
-        std::string name = field.name;
-        std::transform(name.begin(), name.end(), name.begin(), [](char c) {
-            return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-        });
+        const std::string name = lower_case(field.name);
         if (!name.starts_with(metadata_prefix)) continue;
         answer.metadata.emplace_back(name.substr(metadata_prefix.size()), field.value);
     }

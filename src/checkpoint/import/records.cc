@@ -1,10 +1,10 @@
 #include "checkpoint/import/records.h"
 
-#include <algorithm>
-#include <charconv>
-
 #include <boost/json.hpp>
 #include <fmt/format.h>
+
+#include "base/number.h"
+#include "base/text.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -14,19 +14,6 @@ constexpr std::string_view start_offset = "-1";
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;
-}
-
-std::string lower_text(std::string_view text) {
-    std::string result(text);
-    std::transform(result.begin(), result.end(), result.begin(), lower);
-    return result;
-}
-
-std::optional<std::int64_t> integer_of(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (text.empty() || error != std::errc() || end != text.data() + text.size()) return {};
-    return number;
 }
 
 Error corrupt(std::string what) {
@@ -45,7 +32,7 @@ Result<boost::json::object> object_of(std::string_view json) {
 // By its name in lower case and without underscores.
 const boost::json::value* member(const boost::json::object& object, std::string_view name) {
     for (const auto& [key, value] : object) {
-        std::string plain = lower_text({key.data(), key.size()});
+        std::string plain = lower_case({key.data(), key.size()});
         std::erase(plain, '_');
         if (plain == name) return &value;
     }
@@ -70,7 +57,7 @@ Result<> check_partition(const boost::json::object& object, PartitionId partitio
 
 // A sequence number that must be there.
 Result<SequenceNumber> sequence_of(const boost::json::object& object) {
-    const auto sequence = integer_of(text_of(object, "sequencenumber"));
+    const auto sequence = parse_number<std::int64_t>(text_of(object, "sequencenumber"));
     if (!sequence || *sequence < 0) {
         return corrupt("its sequence number is missing or no number from 0 on");
     }
@@ -78,7 +65,7 @@ Result<SequenceNumber> sequence_of(const boost::json::object& object) {
 }
 
 bool is_place(std::string_view path, std::string_view name) {
-    return lower_text(path) == name;
+    return lower_case(path) == name;
 }
 
 }  // namespace
@@ -98,7 +85,7 @@ std::optional<LegacyPlace> legacy_place(LegacyLayout layout, std::string_view na
     constexpr std::string_view checkpoints = "checkpoint/", ownerships = "ownership/";
     const std::size_t slash = name.rfind('/');
     const std::size_t begin = slash == name.npos ? 0 : slash + 1;
-    const auto partition = integer_of(name.substr(begin));
+    const auto partition = parse_number<std::int64_t>(name.substr(begin));
     if (!partition || *partition < 0 || *partition > UINT32_MAX) return std::nullopt;
     LegacyPlace place{"", {static_cast<std::uint32_t>(*partition)}};
     std::string_view found = name.substr(0, begin);
@@ -174,7 +161,7 @@ LegacyOwner jedis_owner(std::string_view json) {
     const auto object = object_of(json);
     if (!object.ok()) return {};
     return {text_of(*object, "ownerid"),
-            integer_of(text_of(*object, "lastmodifiedtime")).value_or(0)};
+            parse_number<std::int64_t>(text_of(*object, "lastmodifiedtime")).value_or(0)};
 }
 
 // Names of namespaces and event hubs are ASCII.

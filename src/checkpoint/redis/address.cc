@@ -1,9 +1,11 @@
 #include "checkpoint/redis/address.h"
 
-#include <charconv>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "base/number.h"
+#include "base/percent.h"
 
 namespace evenkeel::checkpoint {
 
@@ -22,29 +24,6 @@ Error unreadable(std::string_view what) {
                         what)};
 }
 
-std::optional<std::string> percent_decoded(std::string_view text) {
-    std::string decoded;
-    for (std::size_t i = 0; i < text.size(); ++i) {
-        if (text[i] != '%') {
-            decoded += text[i];
-            continue;
-        }
-        unsigned value = 0;
-        if (i + 2 >= text.size()) return std::nullopt;
-        const char* const end = text.data() + i + 3;
-        if (std::from_chars(text.data() + i + 1, end, value, 16).ptr != end) return std::nullopt;
-        decoded += static_cast<char>(value);
-        i += 2;
-    }
-    return decoded;
-}
-
-template <typename T>
-bool read_number(std::string_view text, T& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
-}
-
 Result<> read_options(std::string_view text, RedisAddress& address) {
     while (!text.empty()) {
         const std::size_t end = std::min(text.find('&'), text.size());
@@ -52,7 +31,8 @@ Result<> read_options(std::string_view text, RedisAddress& address) {
         text.remove_prefix(std::min(end + 1, text.size()));
         const std::size_t equals = std::min(option.find('='), option.size());
         const std::string_view name = option.substr(0, equals);
-        const auto value = percent_decoded(option.substr(std::min(equals + 1, option.size())));
+        const auto value =
+            percent_decoded_strictly(option.substr(std::min(equals + 1, option.size())));
         if (name == "ca" && value && !value->empty()) {
             address.ca_file = *value;
         } else if (name == "insecure" && value == "1") {
@@ -142,8 +122,8 @@ Result<RedisAddress> RedisAddress::parse(std::string_view url) {
         url.remove_prefix(at + 1);
         if (who.find_first_of("/@") != who.npos) return unreadable("the password has a '/' or '@'");
         const std::size_t colon = std::min(who.find(':'), who.size());
-        const auto user = percent_decoded(who.substr(0, colon));
-        const auto password = percent_decoded(who.substr(std::min(colon + 1, who.size())));
+        const auto user = percent_decoded_strictly(who.substr(0, colon));
+        const auto password = percent_decoded_strictly(who.substr(std::min(colon + 1, who.size())));
         if (!user || !password)
             return unreadable(
                 "a '%' in user or password is not followed by two hexadecimal digits");

@@ -1,7 +1,8 @@
 #include "checkpoint/redis/resp.h"
 
 #include <algorithm>
-#include <charconv>
+
+#include "base/number.h"
 
 namespace evenkeel::checkpoint {
 
@@ -47,12 +48,9 @@ struct RespReader::Cursor {
     }
 
     Result<std::int64_t> number(std::string_view text) {
-        std::int64_t value = 0;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end != text.data() + text.size()) {
-            return not_resp("a number was expected");
-        }
-        return value;
+        const auto value = parse_number<std::int64_t>(text);
+        if (!value) return not_resp("a number was expected");
+        return *value;
     }
 
     Result<RespValue> text(std::string_view size_text) {

@@ -1,7 +1,6 @@
 #include "checkpoint/redis/store.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>

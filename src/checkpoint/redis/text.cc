@@ -1,14 +1,14 @@
 #include "checkpoint/redis/text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cmath>
 #include <limits>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
-#include "checkpoint/member_text.h"
+#include "base/number.h"
+#include "checkpoint/sqlite/table.h"
 
 namespace evenkeel::checkpoint {
 
@@ -19,12 +19,6 @@ Error damaged(std::string_view what, std::string_view which) {
             fmt::format("the Redis store's {} '{}' is damaged, or of another program; remove it or "
                         "restore it",
                         what, which)};
-}
-
-template <typename T>
-bool read_number(std::string_view text, T& value) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    return error == std::errc() && end == text.data() + text.size();
 }
 
 // The text up to the next blank, which goes with it.

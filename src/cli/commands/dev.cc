@@ -1,11 +1,10 @@
 // tidy: no test: run as a process by the interop tests
 #include "cli/commands/dev.h"
 
-#include <charconv>
-
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "cli/interrupt.h"
 #include "cli/temporary_folder.h"
 #include "cli/text/terminal.h"
@@ -27,10 +26,7 @@ Result<server::EventHubWish> parse_wish(const std::string& text) {
     const auto colon = text.rfind(':');
     wish.name = text.substr(0, colon);
     if (colon != std::string::npos) {
-        const std::string count = text.substr(colon + 1);
-        const char* const end = count.data() + count.size();
-        const auto parsed = std::from_chars(count.data(), end, wish.options.partitions);
-        if (parsed.ec != std::errc() || parsed.ptr != end) {
+        if (!read_number(std::string_view(text).substr(colon + 1), wish.options.partitions)) {
             return Error{ErrorCode::invalid_argument,
                          fmt::format("'{}' is not NAME or NAME:PARTITIONS", text)};
         }

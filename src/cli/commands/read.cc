@@ -1,11 +1,11 @@
 #include "cli/commands/read.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 
 #include <fmt/core.h>
 
+#include "base/number.h"
 #include "cli/interrupt.h"
 #include "cli/text/duration.h"
 #include "cli/text/event_filter.h"
@@ -28,10 +28,8 @@ struct Source {
 };
 
 std::optional<std::int64_t> number(std::string_view text) {
-    std::int64_t value = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || value < 0) return std::nullopt;
-    return value;
+    const auto value = parse_number<std::int64_t>(text);
+    return value && *value >= 0 ? value : std::nullopt;
 }
 
 // True if nothing that is there now lies behind the position.

@@ -10,6 +10,7 @@
 
 #include "amqp/message.h"
 #include "amqp/performatives.h"
+#include "base/base64.h"
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/log.h"
@@ -20,22 +21,6 @@ namespace evenkeel::cli {
 namespace {
 
 constexpr int content_type_index = 6;  // among the properties
-
-std::string base64(std::string_view bytes) {
-    constexpr char letters[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
-    std::string text;
-    for (std::size_t i = 0; i < bytes.size(); i += 3) {
-        std::uint32_t word = 0;
-        const std::size_t size = std::min<std::size_t>(3, bytes.size() - i);
-        for (std::size_t j = 0; j < 3; ++j) {
-            word = word << 8 | (j < size ? static_cast<unsigned char>(bytes[i + j]) : 0u);
-        }
-        for (std::size_t j = 0; j < 4; ++j) {
-            text += j <= size ? letters[word >> (18 - 6 * j) & 63] : '=';
-        }
-    }
-    return text;
-}
 
 std::string quoted(std::string_view text) {
     return "\"" + json_escaped(text) + "\"";
@@ -68,7 +53,7 @@ std::string json_of(ByteView value) {
     if (const auto number = decoder.integer(); number && !decoder.failed()) {
         return std::to_string(*number);
     }
-    return quoted(base64(as_text(value)));
+    return quoted(base64_encoded(value));
 }
 
 std::string time_text(std::int64_t unix_ms, const std::string& pattern) {
@@ -109,7 +94,7 @@ std::optional<std::string> escape(char letter, std::optional<std::string_view> i
         return time_text(event.enqueued_time_ms, std::string(pattern));
     }
     if (letter == 'v' && inside == "hex") return to_hex(as_bytes(event.text()));
-    if (letter == 'v' && inside == "base64") return base64(event.text());
+    if (letter == 'v' && inside == "base64") return base64_encoded(event.body());
     if (inside) return std::nullopt;
     switch (letter) {
         case 't': return std::string(place.event_hub);
@@ -203,7 +188,7 @@ std::string as_json(const EventPlace& place, const Event& event) {
     }
     const std::string body = is_utf8(event.text())
                                  ? "\"body\":" + quoted(event.text())
-                                 : "\"body_base64\":" + quoted(base64(event.text()));
+                                 : "\"body_base64\":" + quoted(base64_encoded(event.body()));
     return fmt::format(
         "{{\"event_hub\":{},\"partition\":{},\"sequence_number\":{},\"offset\":{},"
         "\"enqueued_at\":\"{}\",\"partition_key\":{},{}{}}}",

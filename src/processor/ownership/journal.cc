@@ -1,10 +1,11 @@
 #include "processor/ownership/journal.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
 #include <fmt/core.h>
+
+#include "base/number.h"
 
 namespace evenkeel::processor {
 namespace {
@@ -49,12 +50,7 @@ std::vector<OwnerMove> decode_moves(PartitionId partition, std::string_view text
             line.remove_prefix(std::min(line.size(), found.size() + 1));
             return found;
         };
-        const auto number = [&](std::int64_t& to) {
-            const std::string_view found = word();
-            const auto [end, error] =
-                std::from_chars(found.data(), found.data() + found.size(), to);
-            return error == std::errc() && end == found.data() + found.size();
-        };
+        const auto number = [&](std::int64_t& to) { return read_number(word(), to); };
         OwnerMove move{.partition = partition};
         if (!number(move.at_ms) || !number(move.epoch.value)) continue;
         move.from = word();

@@ -1,8 +1,8 @@
 #include "processor/ownership/requests.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "processor/pump/retry.h"
 
 namespace evenkeel::processor {
@@ -23,11 +23,9 @@ Paused decode_paused(std::string_view text) {
     paused.all = text == "all";
     while (!paused.all && !text.empty()) {
         const std::string_view word = text.substr(0, text.find(','));
-        std::uint32_t partition = 0;
-        const auto [end, error] =
-            std::from_chars(word.data(), word.data() + word.size(), partition);
-        if (error != std::errc() || end != word.data() + word.size()) return {};
-        paused.partitions.insert(partition);
+        const auto partition = parse_number<std::uint32_t>(word);
+        if (!partition) return {};
+        paused.partitions.insert(*partition);
         text.remove_prefix(std::min(text.size(), word.size() + 1));
     }
     return paused;

@@ -1,9 +1,10 @@
 #include "processor/ownership/store_mark.h"
 
 #include <algorithm>
-#include <charconv>
 
 #include <fmt/core.h>
+
+#include "base/number.h"
 
 namespace evenkeel::processor {
 namespace {
@@ -37,10 +38,7 @@ std::optional<StoreMark> decode_store_mark(std::string_view text) {
     mark.incarnation = next_word(text);
     const std::string_view digits = next_word(text);
     mark.accepted = text;
-    const auto [end, error] =
-        std::from_chars(digits.data(), digits.data() + digits.size(), mark.count);
-    const bool is_number = error == std::errc() && end == digits.data() + digits.size();
-    if (mark.incarnation.empty() || !is_number) return std::nullopt;
+    if (mark.incarnation.empty() || !read_number(digits, mark.count)) return std::nullopt;
     return mark;
 }
 

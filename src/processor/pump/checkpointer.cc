@@ -1,9 +1,9 @@
 #include "processor/pump/checkpointer.h"
 
 #include <algorithm>
-#include <charconv>
 #include <string>
 
+#include "base/number.h"
 #include "processor/pump/retry.h"
 
 namespace evenkeel::processor {
@@ -11,9 +11,7 @@ namespace evenkeel::processor {
 namespace {
 
 std::int64_t offset_of(const std::string& text) {
-    std::int64_t offset = -1;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), offset);
-    return error == std::errc() && end == text.data() + text.size() ? offset : -1;
+    return parse_number<std::int64_t>(text).value_or(-1);
 }
 
 }  // namespace

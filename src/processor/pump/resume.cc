@@ -1,8 +1,8 @@
 #include "processor/pump/resume.h"
 
-#include <charconv>
-
 #include <fmt/core.h>
+
+#include "base/number.h"
 
 namespace evenkeel::processor {
 namespace {
@@ -34,16 +34,8 @@ Result<Resume> without_event(const Checkpoint& checkpoint,
     return result;
 }
 
-std::optional<std::int64_t> number_of(const std::string& text) {
-    std::int64_t number = 0;
-    const char* const end = text.data() + text.size();
-    const auto [rest, failure] = std::from_chars(text.data(), end, number);
-    if (failure != std::errc() || rest != end) return std::nullopt;
-    return number;
-}
-
 Result<Resume> by_offset(const Checkpoint& checkpoint) {
-    const auto offset = number_of(checkpoint.offset);
+    const auto offset = parse_number<std::int64_t>(checkpoint.offset);
     if (!offset) {
         return Error{ErrorCode::unsupported,
                      fmt::format("the checkpoint of partition {} has no sequence number, and its "
@@ -58,7 +50,7 @@ Result<Resume> by_offset(const Checkpoint& checkpoint) {
 std::optional<Landmark> landmark_of(const Checkpoint& checkpoint) {
     Landmark landmark;
     landmark.sequence = checkpoint.sequence.value;
-    landmark.offset = number_of(checkpoint.offset).value_or(-1);
+    landmark.offset = parse_number<std::int64_t>(checkpoint.offset).value_or(-1);
     landmark.enqueued_ms = checkpoint.enqueued_ms;
     if (landmark.offset < 0 && landmark.enqueued_ms == 0) return std::nullopt;
     return landmark;
