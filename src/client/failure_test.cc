@@ -11,7 +11,7 @@ Failure of(std::string name, std::string text = "why") {
     return failure_of(amqp::Condition{std::move(name), std::move(text)});
 }
 
-TEST(Failure, knows_what_is_worth_another_try) {
+TEST(Failure, retries_only_temporary_conditions) {
     for (const auto* const name :
          {"com.microsoft:server-busy", "com.microsoft:timeout", "com.microsoft:entity-updated",
           "amqp:link:detach-forced", "amqp:connection:forced", "amqp:connection:framing-error",
@@ -29,7 +29,7 @@ TEST(Failure, knows_what_is_worth_another_try) {
     }
 }
 
-TEST(Failure, has_the_code_that_a_hub_in_this_process_gives) {
+TEST(Failure, has_the_code_of_an_embedded_hub) {
     EXPECT_EQ(of("amqp:link:stolen").error.code, ErrorCode::fenced);
     EXPECT_EQ(of("amqp:not-found").error.code, ErrorCode::not_found);
     EXPECT_EQ(of("amqp:unauthorized-access").error.code, ErrorCode::not_allowed);
@@ -41,18 +41,18 @@ TEST(Failure, has_the_code_that_a_hub_in_this_process_gives) {
               ErrorCode::not_found);
 }
 
-TEST(Failure, gives_a_busy_hub_four_seconds) {
+TEST(Failure, waits_four_seconds_for_a_busy_hub) {
     EXPECT_EQ(of("com.microsoft:server-busy").delay_min, Duration(4s));
     EXPECT_EQ(of("com.microsoft:timeout").delay_min, Duration(0));
 }
 
-TEST(Failure, keeps_the_hubs_words_or_else_the_condition) {
+TEST(Failure, keeps_the_description_or_else_the_condition) {
     EXPECT_EQ(of("amqp:not-found", "no such thing").error.detail, "no such thing");
     EXPECT_EQ(of("amqp:not-found", "").error.detail, "amqp:not-found");
     EXPECT_TRUE(failure_of(std::nullopt).retry);
 }
 
-TEST(Failure, reads_a_status_by_its_condition_or_else_by_its_number) {
+TEST(Failure, of_a_status_uses_its_condition_or_else_its_code) {
     EXPECT_EQ(failure_of_status(404, "", "x").error.code, ErrorCode::not_found);
     EXPECT_EQ(failure_of_status(401, "", "x").error.code, ErrorCode::not_allowed);
     EXPECT_TRUE(failure_of_status(503, "", "x").retry);
@@ -60,7 +60,7 @@ TEST(Failure, reads_a_status_by_its_condition_or_else_by_its_number) {
     EXPECT_EQ(failure_of_status(500, "amqp:not-found", "x").error.code, ErrorCode::not_found);
 }
 
-TEST(Failure, of_damaged_events_says_how_far_they_go) {
+TEST(Failure, of_damaged_events_has_the_last_of_them) {
     const auto of = [](std::string name, std::string text) {
         return failure_of(amqp::Condition{std::move(name), std::move(text)});
     };
@@ -78,7 +78,7 @@ TEST(Failure, of_damaged_events_says_how_far_they_go) {
     EXPECT_FALSE(of("amqp:not-found", "events 1 to 2 are damaged").damaged_to);
 }
 
-TEST(Failure, pauses_longer_and_longer_up_to_a_limit) {
+TEST(Failure, doubles_the_retry_delay_up_to_a_limit) {
     Random random(1);
     const RetryOptions options{.delay = 100ms, .delay_max = 1s};
     const auto near = [&](std::uint32_t retry, Duration expected) {

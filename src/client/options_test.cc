@@ -5,7 +5,7 @@
 namespace evenkeel::client {
 namespace {
 
-TEST(ConnectionOptions, take_the_event_hub_from_the_string_or_from_beside_it) {
+TEST(ConnectionOptions, take_the_event_hub_from_string_or_option) {
     const auto inside = connection_options({.connection = "amqp://localhost/homes"});
     const auto beside =
         connection_options({.connection = "amqp://localhost", .event_hub = "homes"});
@@ -16,7 +16,7 @@ TEST(ConnectionOptions, take_the_event_hub_from_the_string_or_from_beside_it) {
     EXPECT_EQ(beside->target.event_hub, "homes");
 }
 
-TEST(ConnectionOptions, name_what_is_missing_or_contradicts) {
+TEST(ConnectionOptions, report_missing_and_contradicting_options) {
     EXPECT_EQ(connection_options({.connection = "amqp://localhost"}).error().code,
               ErrorCode::invalid_argument);
     EXPECT_EQ(connection_options({.connection = "amqp://localhost/homes", .event_hub = "cars"})

@@ -21,14 +21,14 @@ public:
 
     static constexpr std::size_t waiting_max = 1000;
 
-    // Attaches at once. `transport` outlives this; its links are left to it.
+    // Attaches immediately. `transport` outlives this and keeps the links.
     Requester(io::Loop& loop, Transport& transport, const std::string& address, Duration timeout);
     ~Requester();
 
-    // `done` is called once: with a reply that is ok, or with what went wrong; not after the
-    // requester is gone.
+    // `done` is called once, with a successful reply or with the failure; never after the
+    // requester was destroyed.
     void ask(const NodeRequest& request, Done done);
-    // The links are there, or on their way.
+    // The links are attached or attaching.
     bool is_usable() const { return !ended_; }
 
 private:

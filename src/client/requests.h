@@ -13,7 +13,7 @@
 
 namespace evenkeel::client {
 
-// What a request says, without its envelope (id and where to reply).
+// The content of a request, without its id and reply address.
 struct NodeRequest {
     amqp::Buffer properties;  // application properties, an encoded map
     std::string text;         // of the body; empty: none
@@ -37,7 +37,7 @@ struct NodeReply {
     bool ok() const { return status >= 200 && status < 300; }
 };
 
-// `corrupt` if it is no reply to one of our requests.
+// `corrupt` if it is not a reply to one of our requests.
 Result<NodeReply> decode_reply(ByteView message);
 
 Result<EventHubProperties> decode_event_hub(ByteView body);

@@ -26,7 +26,7 @@ Buffer reply_to(std::uint64_t id, std::int32_t status, const Buffer& body) {
     return message;
 }
 
-TEST(NodeRequests, show_a_token_for_an_audience) {
+TEST(NodeRequests, put_a_token_for_an_audience) {
     const auto request = put_token("sb://h/homes", Secret("the token"), WallTime{5});
 
     const auto message = encode_request(request, 7, "replies");
@@ -65,7 +65,7 @@ TEST(NodeReplies, carry_the_id_of_their_request_and_a_status) {
     EXPECT_EQ(reply.body, body);
 }
 
-TEST(NodeReplies, are_refused_when_they_are_none) {
+TEST(NodeReplies, without_id_or_status_are_corrupt) {
     EXPECT_EQ(decode_reply({}).error().code, ErrorCode::corrupt);
     Buffer message;
     Encoder(message).string("x");

@@ -1,7 +1,7 @@
 // What a Client is made of: a thread with a loop, a network on it, and the connection to the hub.
 //
-// Pinned things are made and destroyed on the loop, by calls that wait. Stopping: the connection
-// says good-bye, then the thread ends; nothing runs after that.
+// Objects pinned to the loop are made and destroyed on it, by calls that wait. Stopping: the
+// connection is closed, then the thread ends; no callback runs after that.
 #pragma once
 
 #include <memory>

@@ -47,7 +47,7 @@ TEST(SendBatch, holds_each_event_as_a_whole_message_in_a_data_section) {
     EXPECT_EQ(batch.size(), 2u);
 }
 
-TEST(SendBatch, takes_what_fits_and_not_a_byte_more) {
+TEST(SendBatch, takes_events_up_to_its_size_limit) {
     SendBatch probe(0, "", 1000);
     ASSERT_TRUE(probe.try_add("x"));
     SendBatch batch(0, "", probe.size_bytes() * 3);
@@ -63,7 +63,7 @@ TEST(SendBatch, takes_what_fits_and_not_a_byte_more) {
     EXPECT_EQ(sections_of(batch.message()).size(), 3u);
 }
 
-TEST(SendBatch, refuses_texts_that_no_message_holds_unread) {
+TEST(SendBatch, refuses_oversized_texts_without_reading_them) {
     SendBatch batch(0, "", 1000);
     const std::string text = "x";
     // Nothing of it may be looked at: there are not so many bytes.
@@ -78,7 +78,7 @@ TEST(SendBatch, refuses_texts_that_no_message_holds_unread) {
     EXPECT_TRUE(batch.empty());
 }
 
-TEST(SendBatch, is_as_new_after_clear) {
+TEST(SendBatch, is_empty_with_its_key_after_clear) {
     SendBatch batch(std::nullopt, "k", 1000);
     const auto before = batch.message();
     ASSERT_TRUE(batch.try_add("x"));

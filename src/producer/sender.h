@@ -1,14 +1,13 @@
-// Batches to one address: an event hub, or one of its partitions. They go out in order, wait for
-// their acknowledgement, and go again after a loss or while the hub is busy.
+// Sends batches to one address: an event hub, or one of its partitions. Batches are sent in order,
+// wait for their acknowledgement, and are sent again after a loss or while the hub is busy.
 //
 //     send ──▶ [queue] ──credit──▶ [in flight] ──accepted──▶ done
 //                 ▲──── link lost, hub busy ────┘
 //
 // Invariants
-//   SEND-1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
-//   SEND-2  Numbered, there are no repeats as long as the hub remembers: a batch keeps its numbers
-//           from its first way on, and one that is given up without an answer takes the producer's
-//           id along.
+//   S1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
+//   S2  Numbered batches are stored once, as long as the hub remembers the producer: a batch keeps
+//       its numbers when it is sent again. After one without an answer, a new producer id is used.
 // Threads: pinned to the loop.
 #pragma once
 
@@ -33,13 +32,13 @@ public:
     // The connection outlives this.
     Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
            bool numbered = false);
-    // What is not acknowledged ends with `cancelled`.
+    // Batches that are not acknowledged end with `cancelled`.
     ~Sender() override;
 
-    // `done` runs when the hub has accepted the link, or when it is clear that it will not.
+    // `done` is called when the hub has accepted or finally refused the link.
     void open(Done done);
     void send(Bytes message, Done done);
-    // What the hub takes at most; 0 before the link was attached.
+    // The largest message that the hub accepts; 0 before the link was attached.
     std::uint64_t message_bytes_max() const { return message_bytes_max_; }
 
     amqp::Attach attach() override;

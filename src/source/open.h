@@ -1,4 +1,4 @@
-// Makes a source of what people write:
+// Opens a source by the address that users write:
 //
 //   embedded:FOLDER/EVENT-HUB                  a hub in this process; the folder is opened
 //   Endpoint=sb://..., amqp://..., amqps://... as in <evenkeel/client.h>
