@@ -8,9 +8,9 @@
 // owners want that. Requests to the hub's management node are retried in the same way.
 //
 // Invariants
-//   C1  One attempt to connect at a time, with growing pauses between failed ones.
-//   C2  A permanent failure is reported immediately and not retried.
-//   C3  After stop() has called `done`, no callback runs.
+//   CLIENT-5  One attempt to connect at a time, with growing pauses between failed ones.
+//   CLIENT-6  What cannot succeed as asked is reported immediately and not retried.
+//   CLIENT-7  After stop() has called `done`, no callback runs.
 // Threads: pinned to the loop.
 #pragma once
 

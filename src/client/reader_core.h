@@ -5,13 +5,13 @@
 //      ▲────── credit for what is expected to fit ──────┘
 //
 // Invariants
-//   R1  The sequence numbers of returned events only rise: after a loss the link is attached behind
-//       the last event that arrived, and events that arrive twice are dropped.
-//   R2  A displaced reader returns no more events.
-//   R3  Events that the hub cannot read are reported once, as `corrupt` with their range, and then
-//       skipped.
-//   R4  After a loss the hub sends the last event again, if it still has it. It must be the same
-//       event: else the hub was replaced or restored from a backup, and the reader ends.
+//   CLIENT-1  The sequence numbers of returned events only rise: after a loss the link is attached
+//             behind the last event that arrived, and events that arrive twice are dropped.
+//   CLIENT-2  A displaced reader returns no more events.
+//   CLIENT-3  Events that the hub cannot read are reported once, as `corrupt` with their range, and
+//             then skipped.
+//   CLIENT-4  After a loss the hub sends the last event again, if it still has it. It must be the
+//             same event: else the hub was replaced or restored from a backup, and the reader ends.
 // Threads: pinned to the loop.
 #pragma once
 

@@ -6,6 +6,7 @@
 #include "base/format_version.h"
 #include "base/hex.h"
 #include "base/number.h"
+#include "io/twin_file.h"
 
 namespace evenkeel::hub {
 namespace {

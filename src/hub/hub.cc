@@ -10,6 +10,7 @@
 #include "hub/events.h"
 #include "hub/inside.h"
 #include "hub/namespace.h"
+#include "hub/stream_reader.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
 #include <evenkeel/hub.h>

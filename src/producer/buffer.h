@@ -4,8 +4,8 @@
 //     add ──▶ group (a partition, a key, or any) ──full or old──▶ [ready] ──one at a time──▶ Core
 //
 // Invariants
-//   B1  Of a group that is a partition or a key, one batch is under way at a time, in order.
-//   B2  Each event is reported once: `settled` is called for its batch.
+//   SEND-3  Of a group that is a partition or a key, one batch is under way at a time, in order.
+//   SEND-4  Each event is reported once: `settled` is called for its batch.
 // Threads: pinned to the loop.
 #pragma once
 

@@ -5,9 +5,10 @@
 //                 ▲──── link lost, hub busy ────┘
 //
 // Invariants
-//   S1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
-//   S2  Numbered batches are stored once, as long as the hub remembers the producer: a batch keeps
-//       its numbers when it is sent again. After one without an answer, a new producer id is used.
+//   SEND-1  With in_flight_max 1, batches are stored in the order of send(), repeats aside.
+//   SEND-2  Numbered batches are stored once, as long as the hub remembers the producer: a batch
+//           keeps its numbers when it is sent again. After one without an answer, a new producer id
+//           is used.
 // Threads: pinned to the loop.
 #pragma once
 

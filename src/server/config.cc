@@ -36,7 +36,7 @@ void take_listeners(TomlSection& section, std::string_view key, std::vector<io::
             to.push_back(*endpoint);
         } else {
             section.problem(key, fmt::format("'{}' is not ADDRESS:PORT, such as \"127.0.0.1:5672\""
-                                             " or \"[::]:5671\"; port 0 is a free one",
+                                             " or \"[::]:5671\"; port 0 is any free port",
                                              shown(text)));
         }
     }
@@ -60,9 +60,10 @@ void take_site(TomlSection& section, http::SiteOptions& site) {
     section.texts("names", site.names);
     for (const auto& name : site.names) {
         if (http::is_host_name(name)) continue;
-        section.problem("names", fmt::format("'{}' is no host name, such as \"hub.example.org\" or "
-                                             "\"*.example.org\", without a port",
-                                             shown(name)));
+        section.problem("names",
+                        fmt::format("'{}' is not a host name such as \"hub.example.org\" or "
+                                    "\"*.example.org\", without a port",
+                                    shown(name)));
     }
     section.texts("origins", site.origins);
     for (const auto& origin : site.origins) {
@@ -284,7 +285,7 @@ void take_hubs(TomlSection& top, Config& config) {
         }
         for (const auto& other : hubs) {
             if (eventhubs::folded(other.name) == eventhubs::folded(wish.name)) {
-                section.problem("name", "is that of an earlier event hub");
+                section.problem("name", "is already used by another event hub");
             }
         }
         hubs.push_back(std::move(wish));

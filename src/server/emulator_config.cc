@@ -90,7 +90,7 @@ Result<EmulatorHub> hub_of(const Place& place) {
         const Place at = entry["Name"];
         EK_TRY_ASSIGN(const std::string name, at.text());
         if (eventhubs::folded(name) == eventhubs::folded(eventhubs::default_group)) {
-            return wrong(at.path, "$default is always there and is not listed");
+            return wrong(at.path, "$default always exists and must not be listed");
         }
         if (const auto good = eventhubs::check_group_name(name); !good.ok()) {
             return wrong(at.path, good.error().detail);

@@ -150,7 +150,7 @@ TomlSection::~TomlSection() {
         const std::string word = nearest(name, {place_->asked.begin(), place_->asked.end()});
         place_->file->add(
             key.source(), place_->full(evenkeel::shown(name)),
-            fmt::format("is not known here{}; there are {}",
+            fmt::format("is not a known key{}; valid keys: {}",
                         word.empty() ? "" : fmt::format(", did you mean {}?", word), known));
     }
 }

@@ -89,8 +89,8 @@ public:
     void send(std::vector<std::byte> sections, std::string partition_key,
               Callback<void(Result<>)> done) override {
         inside_.loop.post(
-            lifetime_.guard([this, sections = std::move(sections), key = std::move(partition_key),
-                             done = std::move(done)]() mutable {
+            lifetime_.guard([this, watch = lifetime_.watch(), sections = std::move(sections),
+                             key = std::move(partition_key), done = std::move(done)]() mutable {
                 const auto found = inside_.hubs.find(event_hub_);
                 if (!found.ok()) return answer(std::move(done), found.error());
                 const auto partition = (*found)->route(std::nullopt, key);
@@ -98,11 +98,12 @@ public:
                 const commitlog::NewEvent event{as_bytes(key), sections};
                 (*found)->append(
                     *partition, {&event, 1},
-                    lifetime_.guard([this, done = std::move(done)](
-                                        const Result<commitlog::Appended>& appended) mutable {
+                    [this, watch,
+                     done = std::move(done)](const Result<commitlog::Appended>& appended) mutable {
+                        if (watch.over()) return;
                         answer(std::move(done),
                                appended.ok() ? Result<>() : Result<>(appended.error()));
-                    }));
+                    });
             }));
     }
 

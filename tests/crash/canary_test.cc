@@ -1,4 +1,4 @@
-// Canaries (H0): the same labs against a commit log with one known bug put in on purpose
+// Canaries: the same labs against a commit log with one known bug put in on purpose
 // (CMakeLists.txt). A lab that does not find it is blind, and this test fails.
 #include <cstdio>
 

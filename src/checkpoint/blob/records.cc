@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "base/percent.h"
+#include "checkpoint/member_text.h"
 
 namespace evenkeel::checkpoint {
 namespace {

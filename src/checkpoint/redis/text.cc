@@ -8,7 +8,7 @@
 
 #include "base/bytes.h"
 #include "base/number.h"
-#include "checkpoint/sqlite/table.h"
+#include "checkpoint/member_text.h"
 
 namespace evenkeel::checkpoint {
 

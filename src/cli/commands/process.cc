@@ -282,20 +282,6 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
         wanted.checkpoints.every =
             std::chrono::duration_cast<std::chrono::milliseconds>(*options.checkpoint_interval);
     }
-    for (const std::string& text : options.start_of) {
-        const auto colon = text.find(':');
-        const auto partition = parse_number<std::int64_t>(std::string_view(text).substr(0, colon));
-        const auto sequence =
-            colon == std::string::npos
-                ? std::nullopt
-                : parse_number<std::int64_t>(std::string_view(text).substr(colon + 1));
-        if (!partition || !sequence) {
-            return Error{ErrorCode::invalid_argument, "--start-of is PARTITION:SEQUENCE"};
-        }
-        wanted.start_of.emplace(
-            static_cast<std::uint32_t>(*partition),
-            *sequence < 0 ? Position::earliest() : Position::after_sequence(*sequence));
-    }
     wanted.batch_events_max = options.batch_events_max;
     wanted.workers = options.workers;
     wanted.accept_store_loss = options.accept_store_loss;

@@ -1,15 +1,17 @@
 #include "door/amqp/attach.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "amqp/message.h"
-#include "base/number.h"
 #include "door/amqp/conditions.h"
 #include "door/amqp/filter.h"
-#include "door/amqp/links.h"
-#include "door/amqp/peer.h"
+#include "door/amqp/ingest.h"
+#include "door/amqp/node_links.h"
+#include "door/amqp/outflow.h"
+#include "door/amqp/partition_name.h"
 #include "eventhubs/names.h"
 #include "eventhubs/wire_names.h"
 
@@ -28,10 +30,9 @@ amqp::Buffer with_producer(ByteView properties, const ProducerState& state) {
     const auto map = encoder.begin_map();
     std::uint32_t count = 6;
     amqp::for_each_pair(properties, [&](std::string_view key, ByteView value) {
-        const bool is_replaced = key == eventhubs::property::producer_id ||
-                                 key == eventhubs::property::producer_epoch ||
-                                 key == eventhubs::property::producer_sequence;
-        if (is_replaced) return;
+        if (key == eventhubs::property::producer_id || key == eventhubs::property::producer_epoch ||
+            key == eventhubs::property::producer_sequence)
+            return;
         encoder.symbol(key);
         encoder.bytes(value);
         count += 2;
@@ -60,15 +61,15 @@ void Attacher::attach(amqp::Link& link) {
                              "the link names no address of an event hub"},
                             link.peer().name);
     }
-    const Address address = eventhubs::parse_address(terminus.address);
+    const eventhubs::Address address = eventhubs::parse_address(terminus.address);
     switch (address.kind) {
-        case Address::Kind::cbs:
-        case Address::Kind::management: return attach_node(link, address);
-        case Address::Kind::hub:
-        case Address::Kind::partition:
+        case eventhubs::Address::Kind::cbs:
+        case eventhubs::Address::Kind::management: return attach_node(link, address);
+        case eventhubs::Address::Kind::hub:
+        case eventhubs::Address::Kind::partition:
             if (to_us) return attach_ingest(link, address);
             break;
-        case Address::Kind::consumer:
+        case eventhubs::Address::Kind::consumer:
             if (!to_us) return attach_outflow(link, address);
             break;
     }
@@ -79,17 +80,19 @@ void Attacher::attach(amqp::Link& link) {
                  terminus.address);
 }
 
-void Attacher::attach_node(amqp::Link& link, const Address& address) {
+void Attacher::attach_node(amqp::Link& link, const eventhubs::Address& address) {
     const amqp::Attach& asked = link.peer();
-    if (address.kind == Address::Kind::cbs && link.role() == amqp::Role::receiver) {
+    if (address.kind == eventhubs::Address::Kind::cbs && link.role() == amqp::Role::receiver) {
         const auto takes_tokens = [](const LinkTable::Entry& other) {
             const Requests* const requests = other.user->requests();
-            return requests && requests->node == Address::Kind::cbs;
+            return requests && requests->node == eventhubs::Address::Kind::cbs;
         };
-        if (std::any_of(links_.begin(), links_.end(), takes_tokens)) {
-            return link.refuse(tracked({std::string(amqp::condition::not_allowed),
-                                        "Only one sender to $cbs is allowed on a connection."},
-                                       eventhubs::node::cbs));
+        const auto& links = host_.links().entries();
+        if (std::any_of(links.begin(), links.end(), takes_tokens)) {
+            return link.refuse(
+                host_.tracked({std::string(amqp::condition::not_allowed),
+                               "Only one sender to $cbs is allowed on a connection."},
+                              eventhubs::node::cbs));
         }
     }
     amqp::Attach reply;
@@ -109,22 +112,11 @@ void Attacher::attach_node(amqp::Link& link, const Address& address) {
     }
 }
 
-Result<std::optional<PartitionId>> Peer::partition_of(hub::EventHub& event_hub,
-                                                      const Address& address) const {
-    if (address.partition.empty()) return std::optional<PartitionId>();
-    const auto number = parse_number<std::uint32_t>(address.partition);
-    const bool good = number && std::to_string(*number) == address.partition;
-    if (!good || *number >= event_hub.partition_count()) {
-        return Error{ErrorCode::not_found, "no such partition"};
-    }
-    return std::optional<PartitionId>(PartitionId{*number});
-}
-
-void Peer::attach_ingest(amqp::Link& link, const Address& address) {
+void Attacher::attach_ingest(amqp::Link& link, const eventhubs::Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = eventhubs::path_of(asked.target.address);
     const Entity entity{eventhubs::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
+    const auto refuse = [&](const amqp::Condition& why) { host_.refuse(link, why, address.hub); };
     // Who may not send does not learn what there is.
     if (!host_.login().may(Right::send, entity))
         return refuse(claim_missing("Send", host_.url_of(path)));
@@ -196,21 +188,22 @@ void Attacher::accept_producer(amqp::Link& link, Ingest& ingest, std::string_vie
             {(*event_hub)->record().incarnation, partition}, wish, state)) {
         return refuse(*why);
     }
-    static_cast<Ingest&>(*link.user).serve(state);
+    ingest.serve(state);
     reply.offered_capabilities = {std::string(eventhubs::capability::idempotent_producer)};
     reply.properties = with_producer(properties, state);
     accept_ingest(link, std::move(reply));
     host_.wire().flush_soon();
 }
 
-void Attacher::attach_outflow(amqp::Link& link, const Address& address) {
+void Attacher::attach_outflow(amqp::Link& link, const eventhubs::Address& address) {
     const amqp::Attach& asked = link.peer();
     const std::string path = eventhubs::path_of(asked.source.address);
     const Entity entity{eventhubs::folded(address.hub), path};
-    const auto refuse = [&](const amqp::Condition& why) { this->refuse(link, why, address.hub); };
-    if (!may(Right::listen, entity)) return refuse(claim_missing("Listen", url_of(path)));
-    const auto event_hub = context_.hubs.find(address.hub);
-    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), url_of(path)));
+    const auto refuse = [&](const amqp::Condition& why) { host_.refuse(link, why, address.hub); };
+    if (!host_.login().may(Right::listen, entity))
+        return refuse(claim_missing("Listen", host_.url_of(path)));
+    const auto event_hub = host_.context().hubs.find(address.hub);
+    if (!event_hub.ok()) return refuse(hub_missing(event_hub.error(), host_.url_of(path)));
     const auto partition = partition_of(**event_hub, address);
     if (!partition.ok() || !*partition) {
         return refuse(invalid_partition(address.partition, address.hub));

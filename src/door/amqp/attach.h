@@ -4,8 +4,8 @@
 
 #include <string_view>
 
-#include "door/address.h"
 #include "door/amqp/link_host.h"
+#include "eventhubs/address.h"
 
 namespace evenkeel::door {
 
@@ -19,9 +19,9 @@ public:
     void attach(amqp::Link& link);
 
 private:
-    void attach_node(amqp::Link& link, const Address& address);
-    void attach_ingest(amqp::Link& link, const Address& address);
-    void attach_outflow(amqp::Link& link, const Address& address);
+    void attach_node(amqp::Link& link, const eventhubs::Address& address);
+    void attach_ingest(amqp::Link& link, const eventhubs::Address& address);
+    void attach_outflow(amqp::Link& link, const eventhubs::Address& address);
     static void accept_ingest(amqp::Link& link, amqp::Attach reply);
     // With the producer's state in the reply; or refuses.
     void accept_producer(amqp::Link& link, Ingest& ingest, std::string_view hub,

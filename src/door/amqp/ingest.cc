@@ -3,7 +3,7 @@
 #include <fmt/core.h>
 
 #include "door/amqp/conditions.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -27,7 +27,7 @@ Ingest::Ingest(LinkHost& host, amqp::Link& link, const hub::EventHubRecord& hub,
       incarnation_(hub.incarnation),
       partition_(partition),
       message_bytes_max_(message_bytes_max),
-      traffic_(host.context().activity.hub(hub::folded(hub_))) {
+      traffic_(host.context().activity.hub(eventhubs::folded(hub_))) {
     used = host.context().loop.clock().now();
 }
 
@@ -60,7 +60,7 @@ void Ingest::take(const amqp::Delivery& delivery) {
         return host_.links().drop(link_, host_.tracked(entity_not_found(host_.url_of(hub_)), hub_));
     }
     // A key on a link to a partition is kept with the event, but does not route it.
-    if (const auto key = hub::check_partition_key(incoming.key()); !key.ok()) {
+    if (const auto key = eventhubs::check_partition_key(incoming.key()); !key.ok()) {
         return reject(delivery, condition_of(key.error()));
     }
     const auto partition =
@@ -84,8 +84,8 @@ std::span<const QuotaRef> Ingest::quotas() {
     const std::pair version{host_.login().version(), all.generation()};
     if (quotas_of_ != version) {
         quotas_of_ = version;
-        quotas_ =
-            all.of(need ? host_.login().key_of(*need) : std::string_view(), hub::folded(hub_));
+        quotas_ = all.of(need ? host_.login().key_of(*need) : std::string_view(),
+                         eventhubs::folded(hub_));
     }
     return quotas_;
 }

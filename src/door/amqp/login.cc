@@ -6,8 +6,10 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "door/amqp/conditions.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
+#include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -44,10 +46,10 @@ std::string_view Login::key_of(const Need& need) const {
 Result<Claim> Login::check_token(std::string_view type, std::string_view token,
                                  std::string_view host) const {
     const WallTime now = context_.loop.clock().wall();
-    if (type == "servicebus.windows.net:sastoken") {
+    if (type == eventhubs::request::sas_token) {
         return context_.rules.check_sas(token, host, now);
     }
-    if (type == "jwt") {
+    if (type == eventhubs::request::json_web_token) {
         if (context_.accept_any_token) {
             return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
         }
@@ -57,7 +59,7 @@ Result<Claim> Login::check_token(std::string_view type, std::string_view token,
                      "signature."};
     }
     return Error{ErrorCode::invalid_argument,
-                 fmt::format("InvalidToken: Tokens of type '{}' are not known.", hub::shown(type))};
+                 fmt::format("InvalidToken: Tokens of type '{}' are not known.", shown(type))};
 }
 
 std::optional<Claim> Login::check_plain(std::string_view response) const {

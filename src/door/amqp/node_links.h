@@ -4,9 +4,9 @@
 
 #include <deque>
 
-#include "door/address.h"
 #include "door/amqp/link_host.h"
 #include "door/amqp/peer_link.h"
+#include "eventhubs/address.h"
 
 namespace evenkeel::door {
 
@@ -17,12 +17,12 @@ class Requests final : public PeerLink {
 public:
     static constexpr std::uint32_t credit = 100;
 
-    Requests(LinkHost& host, Nodes& nodes, amqp::Link& link, Address::Kind which)
+    Requests(LinkHost& host, Nodes& nodes, amqp::Link& link, eventhubs::Address::Kind which)
         : node(which), host_(host), nodes_(nodes), link_(link) {}
     void on_delivery(const amqp::Delivery& delivery) override;
     const Requests* requests() const override { return this; }
 
-    const Address::Kind node;
+    const eventhubs::Address::Kind node;
 
 private:
     LinkHost& host_;
@@ -35,14 +35,14 @@ class Replies final : public PeerLink {
 public:
     static constexpr std::size_t waiting_max = 100;
 
-    Replies(LinkHost& host, Nodes& nodes, amqp::Link& link, Address::Kind which)
+    Replies(LinkHost& host, Nodes& nodes, amqp::Link& link, eventhubs::Address::Kind which)
         : node(which), host_(host), nodes_(nodes), link_(link) {}
     ~Replies() override;
     void on_credit() override;
     Replies* replies() override { return this; }
     void push(amqp::Buffer message);
 
-    const Address::Kind node;
+    const eventhubs::Address::Kind node;
 
 private:
     amqp::Buffer pop();

@@ -3,10 +3,9 @@
 #include <fmt/core.h>
 
 #include "amqp/message.h"
-#include "base/text.h"
 #include "door/amqp/conditions.h"
-#include "door/amqp/links.h"
-#include "door/amqp/peer.h"
+#include "door/amqp/node_links.h"
+#include "door/amqp/partition_name.h"
 #include "eventhubs/names.h"
 #include "eventhubs/sas.h"
 #include "eventhubs/wire_names.h"
@@ -14,12 +13,12 @@
 namespace evenkeel::door {
 namespace {
 
-using amqp::Buffer;
-using amqp::Encoder;
-
 namespace metric = eventhubs::metric;
 namespace names = eventhubs::request;
 namespace reply_names = eventhubs::reply;
+
+using amqp::Buffer;
+using amqp::Encoder;
 
 constexpr std::int64_t year_one_ms = -62135596800000;
 
@@ -108,13 +107,14 @@ Buffer describe(std::string_view hub, PartitionId partition,
 
 }  // namespace
 
-void Nodes::handle(Address::Kind node, amqp::Link& link, const amqp::Request& request) {
-    node == Address::Kind::cbs ? handle_cbs(link, request) : handle_management(link, request);
+void Nodes::handle(eventhubs::Address::Kind node, amqp::Link& link, const amqp::Request& request) {
+    node == eventhubs::Address::Kind::cbs ? handle_cbs(link, request)
+                                          : handle_management(link, request);
 }
 
 // Finds the client's receiver for a reply: by its target, its name, its session, or at all; of
 // several that fit, the latest.
-void Nodes::answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
+void Nodes::answer(amqp::Link& from, eventhubs::Address::Kind node, const amqp::Request& request,
                    Buffer message) {
     Replies* best = nullptr;
     int best_rank = 5;
@@ -135,34 +135,16 @@ void Nodes::answer(amqp::Link& from, Address::Kind node, const amqp::Request& re
     if (best) best->push(std::move(message));
 }
 
-Result<Claim> Peer::check_token(std::string_view type, std::string_view token) const {
-    const WallTime now = context_.loop.clock().wall();
-    if (type == names::sas_token) {
-        return context_.rules.check_sas(token, host(), now);
-    }
-    if (type == names::json_web_token) {
-        if (context_.accept_any_token) {
-            return Claim{"", {true, true, true}, now + std::chrono::hours(1)};
-        }
-        if (context_.jwt) return context_.jwt->check(token, now);
-        return Error{ErrorCode::invalid_argument,
-                     "InvalidToken: Tokens of type jwt are not accepted here; use a shared access "
-                     "signature."};
-    }
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("InvalidToken: Tokens of type '{}' are not known.", shown(type))};
-}
-
-void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
+void Nodes::handle_cbs(amqp::Link& link, const amqp::Request& request) {
     const auto reply = [&](std::int32_t code, std::string_view text, std::string_view condition) {
         Buffer message;
         const std::string description =
-            code == 202
-                ? std::string(text)
-                : std::string(text) + tracking(eventhubs::node::cbs, context_.loop.clock().wall());
+            code == 202 ? std::string(text)
+                        : std::string(text) +
+                              tracking(eventhubs::node::cbs, host_.context().loop.clock().wall());
         amqp::encode_response(request.message_id, status(code, description, condition, false), {},
                               message);
-        answer(link, Address::Kind::cbs, request, std::move(message));
+        answer(link, eventhubs::Address::Kind::cbs, request, std::move(message));
     };
     const auto operation = amqp::text_in(request.properties, names::operation);
     const auto name = amqp::text_in(request.properties, names::name);
@@ -178,11 +160,11 @@ void Peer::handle_cbs(amqp::Link& link, const amqp::Request& request) {
         return reply(401, claim.error().detail, vendor::auth_failed);
     }
     // Without a scheme the first name is the host's, if it is that of this connection.
-    const auto below_host = eventhubs::path_on(host(), *name);
+    const auto below_host = eventhubs::path_on(host_.host_name(), *name);
     const bool has_scheme = name->find("://") != std::string_view::npos;
     const std::string audience =
         !has_scheme && below_host ? "sb://" + std::string(*name) : std::string(*name);
-    const Address address = eventhubs::parse_address(audience);
+    const eventhubs::Address address = eventhubs::parse_address(audience);
     // Who asks for what its token does not reach does not learn whether it is there.
     if (!reaches(*claim, {eventhubs::folded(address.hub), eventhubs::path_of(audience)})) {
         constexpr auto why = "InvalidAudience: The token does not cover the audience.";
@@ -204,10 +186,10 @@ void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
     const auto reply = [&](ByteView properties, ByteView body) {
         Buffer message;
         amqp::encode_response(request.message_id, properties, body, message);
-        answer(link, Address::Kind::management, request, std::move(message));
+        answer(link, eventhubs::Address::Kind::management, request, std::move(message));
     };
     const auto refuse = [&](std::int32_t code, amqp::Condition why) {
-        why = tracked(std::move(why), eventhubs::node::management);
+        why = host_.tracked(std::move(why), eventhubs::node::management);
         reply(status(code, why.description, why.name, true), {});
     };
     const auto operation = amqp::text_in(request.properties, names::operation);
@@ -219,11 +201,12 @@ void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
                             "Only READ of com.microsoft:eventhub and com.microsoft:partition."});
     }
     const Entity entity{eventhubs::folded(*name), eventhubs::path_of(*name)};
-    std::vector<Claim> claims = claims_;
+    std::vector<Claim> claims = host_.login().claims();
     if (const auto token = amqp::text_in(request.properties, names::security_token);
         token && !token->empty()) {
         const bool is_sas = token->starts_with(eventhubs::sas_word);
-        auto claim = check_token(is_sas ? names::sas_token : names::json_web_token, *token);
+        auto claim = host_.login().check_token(is_sas ? names::sas_token : names::json_web_token,
+                                               *token, host_.host_name());
         if (!claim.ok()) {
             host_.context().activity.login_refused(host_.visitor(), who_says(*token),
                                                    claim.error().detail);
@@ -236,14 +219,14 @@ void Nodes::handle_management(amqp::Link& link, const amqp::Request& request) {
     const bool allowed = is_allowed(claims, Right::listen, entity, now) ||
                          is_allowed(claims, Right::send, entity, now) ||
                          is_allowed(claims, Right::manage, entity, now);
-    if (!allowed) return refuse(401, claim_missing("Listen", url_of(entity.path)));
-    const auto event_hub = context_.hubs.find(*name);
-    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), url_of(*name)));
+    if (!allowed) return refuse(401, claim_missing("Listen", host_.url_of(entity.path)));
+    const auto event_hub = host_.context().hubs.find(*name);
+    if (!event_hub.ok()) return refuse(404, hub_missing(event_hub.error(), host_.url_of(*name)));
     if (type == names::event_hub_type) {
         return reply(status(200, "", "", true),
                      describe((*event_hub)->record(), host_.context().hubs.identity()));
     }
-    Address address;
+    eventhubs::Address address;
     if (const auto text = amqp::text_in(request.properties, names::partition)) {
         address.partition = *text;
     } else if (const auto number = amqp::integer_in(request.properties, names::partition)) {

@@ -5,8 +5,8 @@
 #include <cstddef>
 
 #include "amqp/message.h"
-#include "door/address.h"
 #include "door/amqp/link_host.h"
+#include "eventhubs/address.h"
 
 namespace evenkeel::door {
 
@@ -14,7 +14,7 @@ class Nodes {
 public:
     explicit Nodes(LinkHost& host) : host_(host) {}
 
-    void handle(Address::Kind node, amqp::Link& link, const amqp::Request& request);
+    void handle(eventhubs::Address::Kind node, amqp::Link& link, const amqp::Request& request);
 
     // Replies that wait for the client's credit, on all links.
     std::size_t reply_bytes() const { return reply_bytes_; }
@@ -22,7 +22,7 @@ public:
     void reply_sent(std::size_t bytes) { reply_bytes_ -= bytes; }
 
 private:
-    void answer(amqp::Link& from, Address::Kind node, const amqp::Request& request,
+    void answer(amqp::Link& from, eventhubs::Address::Kind node, const amqp::Request& request,
                 amqp::Buffer message);
     void handle_cbs(amqp::Link& link, const amqp::Request& request);
     void handle_management(amqp::Link& link, const amqp::Request& request);

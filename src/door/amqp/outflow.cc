@@ -6,7 +6,7 @@
 
 #include "base/log.h"
 #include "door/amqp/conditions.h"
-#include "hub/names.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -36,10 +36,11 @@ Outflow::Outflow(LinkHost& host, amqp::Link& link, Wishes wishes)
 
 Outflow::~Outflow() = default;
 
-Result<> Outflow::attach(hub::EventHub& event_hub, const Address& address, PartitionId partition,
-                         const Position& position, const hub::ReaderRequest& request) {
+Result<> Outflow::attach(hub::EventHub& event_hub, const eventhubs::Address& address,
+                         PartitionId partition, const Position& position,
+                         const hub::ReaderRequest& request) {
     entity_ = address.hub;
-    traffic_ = host_.context().activity.hub(hub::folded(address.hub));
+    traffic_ = host_.context().activity.hub(eventhubs::folded(address.hub));
     EK_TRY_ASSIGN(partition_, event_hub.partition(partition));
     EK_TRY_ASSIGN(auto reader,
                   event_hub.attach(address.group, partition, position, request, stream_.ended()));

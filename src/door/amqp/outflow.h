@@ -6,9 +6,9 @@
 #include <optional>
 #include <string>
 
-#include "door/address.h"
 #include "door/amqp/link_host.h"
 #include "door/amqp/peer_link.h"
+#include "eventhubs/address.h"
 #include "hub/event_hub.h"
 #include "hub/partition_stream.h"
 
@@ -23,8 +23,9 @@ public:
     Outflow(LinkHost& host, amqp::Link& link, Wishes wishes);
     ~Outflow() override;
 
-    Result<> attach(hub::EventHub& event_hub, const Address& address, PartitionId partition,
-                    const Position& position, const hub::ReaderRequest& request);
+    Result<> attach(hub::EventHub& event_hub, const eventhubs::Address& address,
+                    PartitionId partition, const Position& position,
+                    const hub::ReaderRequest& request);
     void on_credit() override;
     void on_room() override { pump(); }
     bool on_stall() override;

@@ -29,7 +29,6 @@ protected:
     ~KeySetTest() override {
         keys_.reset();
         server_.reset();
-        set_trace_level(TraceLevel::off);
     }
 
     void start(const std::string& text = {}, const std::string& url = "http://provider/keys?p=1") {

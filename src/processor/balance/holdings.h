@@ -6,9 +6,9 @@
 //                                                   └── drain() ──▶ closed, ready to be given away
 //
 // Invariants
-//   H1  A pump is opened only for what is held and verified, and with a higher epoch each time.
-//   H2  may_act() is true only while that pump is open or drains gracefully.
-//   H3  Nothing is opened before the close() before it has answered.
+//   OWN-7  A pump is opened only for what is held and verified, and with a higher epoch each time.
+//   OWN-8  may_act() is true only while that pump is open or drains gracefully.
+//   OWN-9  Nothing is opened before the close() before it has answered.
 // Threads: pinned to the coordinator's loop.
 #pragma once
 

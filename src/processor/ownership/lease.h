@@ -1,5 +1,5 @@
 // Our right to act, as it depends on heartbeats: from a good one until Timing::lease after it
-// was *sent*. An answer that comes late revives nothing (I14).
+// was *sent*. An answer that comes late revives nothing (OWN-10).
 //
 //     begun ──renewed──▶ valid ──now >= until──▶ lapsed ──renewed──▶ valid, since now
 //

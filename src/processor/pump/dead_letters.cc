@@ -24,9 +24,7 @@ void HubDeadLetters::put(const checkpoint::DeadLetter& letter, Callback<void(Res
         {"evenkeel-at-ms", letter.at_ms},
     };
     outlet_.send(eventhubs::with_properties(letter.sections, properties), letter.partition_key,
-                 [this, letter, done = std::move(done),
-                  alive = std::weak_ptr<bool>(alive_)](Result<> sent) mutable {
-                     if (alive.expired()) return;
+                 lifetime_.guard([this, letter, done = std::move(done)](Result<> sent) mutable {
                      if (!sent.ok() && sent.error().code == ErrorCode::invalid_argument) {
                          return stored_.put(letter, std::move(done));
                      }

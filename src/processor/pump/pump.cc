@@ -123,7 +123,7 @@ void Pump::commit_first() {
 
 void Pump::handle() {
     const bool must_wait = is_held_back_ && !is_closing();
-    if (must_wait || !may_handle()) {  // P3
+    if (must_wait || !may_handle()) {  // PUMP-3
         set_turn(Turn::resting);
         turn_timer_ = place_.loop.run_after(permit_poll, [this] {
             turn_timer_.reset();
@@ -203,7 +203,7 @@ void Pump::on_ended(Result<> result) {
     if (turn_ != Turn::handling) return is_closing() ? drained() : void();
     set_turn(Turn::idle);
     batch_ = cell_->take_batch();
-    if (is_fenced_ || is_lost()) {  // P6
+    if (is_fenced_ || is_lost()) {  // PUMP-6
         left_ = {};
         return is_closing() ? drained() : void();
     }

@@ -10,16 +10,18 @@
 //                                                          └─▶ dead-letter, skip, park, stop
 //
 // Invariants
-//   P1  No event is read before the checkpoint was sealed with our epoch (I13, I15).
-//   P2  The handler gets the events of the partition in order, one call at a time.
-//   P3  No call begins, and no checkpoint is written, without the permit (I14).
-//   P4  Only events whose handler has ended, that were dead-lettered, or that their handler has
-//       checkpointed, are stored as handled (I17); at_most_once: stored first, then handled (I18).
-//   P5  Until close() it reads, or waits for the time of its next attempt, or is paused.
-//   P6  Once the partition is lost nothing is written any more, and no result counts.
-//   P7  No event is handled before the last one that was, if the hub still has it, was seen to be
-//       the same: a hub that was restored and written on stops the partition.
-//   P8  What was sealed counts once the store was seen to be the one that we began with.
+//   PUMP-1  No event is read before the checkpoint was sealed with our epoch (STORE-3, STORE-6).
+//   PUMP-2  The handler gets the events of the partition in order, one call at a time.
+//   PUMP-3  No call begins, and no checkpoint is written, without the permit (OWN-5).
+//   PUMP-4  Only events whose handler has ended, that were dead-lettered, or that their handler has
+//           checkpointed, are stored as handled. PUMP-15 says when.
+//   PUMP-5  Until close() it reads, or waits for the time of its next attempt, or is paused.
+//   PUMP-6  Once the partition is lost nothing is written any more, and no result counts.
+//   PUMP-7  No event is handled before the last one that was, if the hub still has it, was seen to
+//           be the same: a hub that was restored and written on stops the partition.
+//   PUMP-8  What was sealed counts once the store was seen to be the one that we began with.
+//   PUMP-15  at_most_once stores the position before the handler begins, at_least_once after it
+//            has ended, exactly_once in the transaction of what the handler writes.
 //
 // States: Opening (how far it is on the way to a reader), Turn (what happens to the batch), Share
 // (what of the batch the handler gets) and Ending (how far close() is). check_state() says which go

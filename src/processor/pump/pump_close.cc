@@ -47,7 +47,7 @@ void Pump::close(CloseReason reason, Task done) {
         left_ = {};
     }
     const Lifetime::Watch self = lifetime_.watch();
-    if (loses) checkpoints_.stop();  // P6; may end a flush, and with it the close
+    if (loses) checkpoints_.stop();  // PUMP-6; may end a flush, and with it the close
     if (self.over() || turn_ != Turn::idle || (cell_ && cell_->is_busy())) return;
     drained();
 }

@@ -350,7 +350,7 @@ TEST(PumpSource, goes_on_in_order_after_cuts_and_restarts_of_the_hub) {  // PUMP
     EXPECT_EQ(rig.sequences(), up_to(last));
 }
 
-TEST(PumpSource, drops_read_events_when_another_reader_takes_over) {  // RC-040
+TEST(PumpSource, drops_read_events_when_another_reader_takes_over) {
     PumpRig rig;
     rig.options.batch_events_max = 10;
     rig.workers.set_latency(seconds(1), seconds(1));
