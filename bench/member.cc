@@ -177,7 +177,9 @@ public:
         latencies_.add_to(before);
         const std::uint64_t events_before = handled_;
         max_ns_ = 0;
+        is_measuring_ = true;
         cli::next_word();
+        measured_.wait();  // on a busy machine nothing may have arrived yet
         cli::Latencies::Buckets after{};
         latencies_.add_to(after);
         tell(fmt::format("latency {} {} {} {}", handled_.load() - events_before,
@@ -199,6 +201,9 @@ private:
             }
         }
         handled_ += events.size();
+        if (is_measuring_.load(std::memory_order_relaxed) && is_measuring_.exchange(false)) {
+            measured_.set(true);
+        }
         if (is_ready_.load(std::memory_order_relaxed)) return {};
         const Lock lock(mutex_);
         seen_.insert(partition.id());
@@ -212,9 +217,11 @@ private:
     std::atomic<std::uint64_t> handled_{0};
     std::atomic<std::int64_t> max_ns_{0};
     std::atomic<bool> is_ready_{false};
+    std::atomic<bool> is_measuring_{false};  // until the first batch after that
     Mutex mutex_;
     std::set<std::uint32_t> seen_ EK_GUARDED_BY(mutex_);
     Promise<bool> ready_;
+    Promise<bool> measured_;
 };
 
 // Tells what it is given.

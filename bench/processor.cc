@@ -185,6 +185,9 @@ Result<> ProcessorBench::end_to_end() {
         4) {
         return Error{ErrorCode::corrupt, "the processor answered wrongly: " + answer};
     }
+    if (events == 0) {
+        return Error{ErrorCode::unavailable, "no event arrived while the latency was measured"};
+    }
     Line result{"end_to_end_20k",
                 static_cast<double>(events) / seconds,
                 rate,

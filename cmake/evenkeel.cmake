@@ -82,7 +82,9 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 if(EVENKEEL_PCH)
     # Nearly every source of a library reads these: compiled once, as static libraries are compiled.
     # They are no excuse for a missing #include: `release` and `clang` build without.
-    file(WRITE ${CMAKE_BINARY_DIR}/library_pch.cc "// Holds the precompiled header of all libraries.\n")
+    # file(CONFIGURE) leaves it alone if it is there: written again, all that uses it is compiled again.
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/library_pch.cc
+        CONTENT "// Holds the precompiled header of all libraries.\n" @ONLY)
     add_library(library_pch STATIC ${CMAKE_BINARY_DIR}/library_pch.cc)
     target_link_libraries(library_pch PRIVATE Threads::Threads fmt::fmt)
     target_precompile_headers(library_pch PRIVATE <algorithm> <array> <atomic> <chrono> <coroutine> <cstdint>
@@ -99,7 +101,8 @@ endfunction()
 if(EVENKEEL_TESTS)
     find_package(GTest 1.12 REQUIRED)
     # gtest costs more than a second a file, so it is compiled once and all tests reuse it.
-    file(WRITE ${CMAKE_BINARY_DIR}/test_pch.cc "// Holds the precompiled header of all tests.\n")
+    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_pch.cc
+        CONTENT "// Holds the precompiled header of all tests.\n" @ONLY)
     add_library(test_pch OBJECT ${CMAKE_BINARY_DIR}/test_pch.cc)
     target_link_libraries(test_pch PRIVATE Threads::Threads fmt::fmt GTest::gtest)
     # Objects and programs would get -fPIC and -fPIE, which do not share a precompiled header.
@@ -135,7 +138,8 @@ function(ek_tests name)
     endif()
     add_test(NAME ${name} COMMAND ${name} --gtest_color=no
         --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
-    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 900)
+    # The simulations take two minutes alone, and their share of a busy machine more.
+    set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 1800)
     if(script IN_LIST arg_LABELS)
         # They kill processes and wait: what takes longest starts first, so that nothing waits for it alone.
         set_tests_properties(${name} PROPERTIES COST 60)

@@ -111,6 +111,7 @@ BAD = {
         ("src/hub/b_test.cc", "TEST(Hub, DISABLED_creates_things) {}\n"),
         ("src/hub/c_test.cc", "TEST_F(hub_test,\n       creates_things) {}\n"),
         (f"{TESTS}/sim/d_test.cc", "TEST(Hub, creates__things) {}\n"),
+        ("src/hub/e_test.cc", "TEST(Hub, keeps_the_order_L3) {}\n"),
     ],
     "skip-reason": [("src/hub/a_test.cc", "TEST(Hub, is_there) { GTEST_SKIP(); }\n")],
     "whitespace": [
@@ -170,7 +171,7 @@ GOOD = [
     ("src/hub/a.h", '#pragma once\n#include <evenkeel/hub.h>\n#include "commitlog/log.h"\n'),
     ("src/hub/a.cc", '#include "hub/hub.h"\n#include <filesystem>\nauto log = Log::open("x");\n'),
     ("src/hub/a_test.cc", '#include "io/sim/disk.h"\n#include "support/seed.h"\n'
-                          "TEST(Hub, keeps_the_order_L3) { std::jthread helper; }\n"
+                          "// LOG-1\nTEST(Hub, keeps_the_order_of_2) { std::jthread helper; }\n"
                           'TEST(Hub, is_skipped) { GTEST_SKIP() << "why"; }\n'),
     ("src/hub/hub_fixture.h", '#pragma once\n#include "io/sim/disk.h"\n#include "support/seed.h"\n'),
     ("src/hub/b.h", '#pragma once\n// throw, std::thread\nauto x = "sleep_for(1)";\n'

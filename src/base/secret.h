@@ -1,5 +1,5 @@
 // A key, password or token. It has no stream or format operator, so it cannot be printed or logged
-// by accident (I24); whoever needs the text calls reveal().
+// by accident (AUTH-2); whoever needs the text calls reveal().
 #pragma once
 
 #include <string>

@@ -22,7 +22,8 @@ TEST(MemberStates, are_read_as_they_were_written) {
     }
 }
 
-TEST(MemberStates, that_are_unknown_read_as_leaving_S9) {
+// STORE-9
+TEST(MemberStates, that_are_unknown_read_as_leaving) {
     for (const std::int64_t number : {-1, 3, 256}) {
         EXPECT_EQ(state_numbered(number), MemberState::leaving) << number;
     }

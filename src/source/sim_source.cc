@@ -11,7 +11,8 @@ namespace evenkeel::source {
 
 class SimReader final : public Reader {
 public:
-    SimReader(SimHub& hub, io::Loop& loop, std::shared_ptr<const bool> is_path_open,
+    SimReader(SimHub& hub, io::Loop& loop,
+              std::shared_ptr<const bool> is_path_open,  // tidy: allow lifetime: a switch, no guard
               PartitionId partition, const Position& position, const ReadOptions& options)
         : hub_(hub),
           loop_(loop),
@@ -189,7 +190,7 @@ private:
 
     SimHub& hub_;
     io::Loop& loop_;
-    const std::shared_ptr<const bool> is_path_open_;
+    const std::shared_ptr<const bool> is_path_open_;  // tidy: allow lifetime: a switch, no guard
     const PartitionId partition_;
     const Position position_;
     const ReadOptions options_;

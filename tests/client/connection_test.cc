@@ -168,7 +168,8 @@ TEST(ClientConnection, asks_again_after_a_loss) {
     EXPECT_TRUE(hub->ok()) << hub->error().detail;
 }
 
-TEST(ClientConnection, ends_with_a_good_bye_and_then_silence_C3) {
+// CLIENT-7
+TEST(ClientConnection, ends_with_a_good_bye_and_then_silence) {
     SimWorld world;
     world.connect();
     Probe probe("homes");

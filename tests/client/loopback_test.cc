@@ -87,7 +87,8 @@ TEST(ClientLoopback, goes_on_after_a_restart_of_the_hub) {
     EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"after"});
 }
 
-TEST(ClientLoopback, ends_a_reader_whose_hub_was_restored_and_written_on_R4) {
+// CLIENT-4
+TEST(ClientLoopback, ends_a_reader_whose_hub_was_restored_and_written_on) {
     HubProcess hub;
     ASSERT_TRUE(hub.create("homes", 1).ok());
     const ClientOptions options{.connection = hub.connection_string("homes"),

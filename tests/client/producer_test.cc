@@ -126,8 +126,9 @@ TEST(ProducerSim, sends_again_what_was_not_acknowledged_before_a_loss) {
     EXPECT_EQ(without_repeats(stored(world, 0)), expected);
 }
 
+// SEND-2.
 // Sends numbered events one by one under losses; what was stored in the end.
-TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost_S2) {
+TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost) {
     SimWorld world;
     open_numbered(world);
     Texts expected;
@@ -150,7 +151,8 @@ TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost_S2) {
     EXPECT_EQ(stored(world, 0), expected) << "nothing twice, nothing missing";
 }
 
-TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_before_it_answers_S2) {
+// SEND-2
+TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_before_it_answers) {
     SimWorld world;
     open_numbered(world);
     const auto last_stored = [&] { return last_number(world, 0); };
@@ -172,9 +174,10 @@ TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_befor
     EXPECT_EQ(stored(world, 0), expected) << "nothing twice, nothing missing";
 }
 
+// SEND-2.
 // Killed at any moment: before a store, between store and answer, or after both. Answers that are
 // on their way then are lost.
-TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed_S2) {
+TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed) {
     SimWorld world;
     open_numbered(world);
     const auto last_stored = [&] { return last_number(world, 0); };
@@ -307,7 +310,8 @@ TEST(BufferedSim, does_not_wait_when_a_batch_is_full_or_flushed) {
     EXPECT_EQ(producer.settled, 10u);
 }
 
-TEST(BufferedSim, keeps_the_order_of_each_partition_and_key_under_faults_B1) {
+// SEND-3
+TEST(BufferedSim, keeps_the_order_of_each_partition_and_key_under_faults) {
     SimWorld world(3);
     world.connect({.retry = {.retries_max = 20, .delay = 10ms, .delay_max = 100ms}});
     ASSERT_TRUE(world.open_producer().ok());
@@ -350,7 +354,8 @@ TEST(BufferedSim, keeps_the_order_of_each_partition_and_key_under_faults_B1) {
     EXPECT_EQ(got, by_lane);
 }
 
-TEST(BufferedSim, numbered_stores_each_event_once_in_the_order_of_its_key_S2) {
+// SEND-2, SEND-3
+TEST(BufferedSim, numbered_stores_each_event_once_in_the_order_of_its_key) {
     SimWorld world(3);
     open_numbered(world);
     Buffered producer(

@@ -35,7 +35,8 @@ TEST(RemoteReader, starts_at_any_position) {
     EXPECT_EQ(first(Position::after_time(between.milliseconds)), numbered(3, 4));
 }
 
-TEST(RemoteReader, goes_on_behind_the_last_event_after_each_loss_R1) {
+// CLIENT-1
+TEST(RemoteReader, goes_on_behind_the_last_event_after_each_loss) {
     SimWorld world;
     world.connect();
     auto* const reader = world.open_reader(0, Position::earliest()).value();
@@ -69,7 +70,8 @@ TEST(RemoteReader, misses_nothing_from_the_latest_position_on_when_the_link_is_l
     EXPECT_EQ(world.read_all(*reader, 1), Texts{"new"});
 }
 
-TEST(RemoteReader, is_fenced_by_an_equal_epoch_R2) {
+// CLIENT-2
+TEST(RemoteReader, is_fenced_by_an_equal_epoch) {
     SimWorld world;
     world.connect();
     ASSERT_TRUE(world.send(0, numbered(0, 10)).ok());

@@ -4,18 +4,18 @@
 // A session is the life of one pump: a partition under one epoch, from its seal on.
 //
 // Checked
-//   GROUP-1  A session begins right behind the checkpoint that it sealed (STORE-6), and goes on without gaps
-//            and without repeats but for what failed (order, at least once).
+//   GROUP-1  A session begins right behind the checkpoint that it sealed (STORE-6), and goes on
+//            without gaps and without repeats but for what failed (order, at least once).
 //   GROUP-2  No handler call begins after a higher epoch owns the partition. Where the broker keeps
-//            readers apart: not after a session of a higher epoch has begun, but for the time in which
-//            the bad news travels.
-//   GROUP-3  A stored checkpoint never falls, is of the epoch that sealed it last, and lies within what
-//            its own session has finished.
+//            readers apart: not after a session of a higher epoch has begun, but for the time in
+//            which the bad news travels.
+//   GROUP-3  A stored checkpoint never falls, is of the epoch that sealed it last, and lies within
+//            what its own session has finished.
 //   GROUP-4  At most once: no event reaches a handler twice, nor before it was stored.
-//   GROUP-5  A member that hands a partition over runs no handler in it any more, and has stored all
-//            that was handled; unless it said that it could not.
+//   GROUP-5  A member that hands a partition over runs no handler in it any more, and has stored
+//            all that was handled; unless it said that it could not.
 //   GROUP-6  In the end every event was handled or dead-lettered.
-//   GROUP-7  Nobody takes a partition that its owner holds under a lease (ProcessorWorld checks it).
+//   GROUP-7  Nobody takes a partition that its owner has under a lease (ProcessorWorld checks it).
 #pragma once
 
 #include <cstdint>

@@ -21,9 +21,9 @@ constexpr Duration retry_after = milliseconds(200);
 
 template <typename F>
 auto ModelHost::of_turn(PartitionId partition, F function) {
-    return [this, partition, turn = pumps_.at(partition).turn, alive = std::weak_ptr<char>(alive_),
+    return [this, partition, turn = pumps_.at(partition).turn, self = lifetime_.watch(),
             function = std::move(function)](auto&&... arguments) mutable {
-        if (alive.expired()) return;
+        if (self.over()) return;
         const auto pump = pumps_.find(partition);
         if (pump == pumps_.end() || pump->second.turn != turn) return;
         function(std::forward<decltype(arguments)>(arguments)...);

@@ -4,9 +4,9 @@
 
 #include <cstdint>
 #include <map>
-#include <memory>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/random.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
@@ -63,7 +63,7 @@ private:
     processor::Permit* permit_ = nullptr;
     std::map<PartitionId, Pump> pumps_;
     std::uint64_t last_turn_ = 0;
-    const std::shared_ptr<char> alive_ = std::make_shared<char>();
+    Lifetime lifetime_;  // the last member
 };
 
 }  // namespace evenkeel::sim

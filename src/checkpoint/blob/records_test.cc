@@ -186,12 +186,13 @@ TEST(BlobContent, goes_into_the_body_when_it_is_long) {
     EXPECT_FALSE(unpack(packed.metadata, "no equals sign\n").ok());
 }
 
-TEST(BlobMember, in_an_unknown_state_reads_as_leaving_S9) {
+// STORE-9
+TEST(BlobMember, in_an_unknown_state_reads_as_leaving) {
     const Metadata fields = {{"v", "1"}, {"generation", "1"}, {"state", "asleep"}};
 
     EXPECT_EQ(member_of("a", fields)->state, MemberState::leaving);
     EXPECT_EQ(member_of("a", {{"v", "1"}, {"generation", "1"}})->state, MemberState::active)
-        << "written before there were states (S8)";
+        << "written before there were states (STORE-8)";
 }
 
 TEST(BlobMember, that_is_half_written_is_named) {

@@ -106,7 +106,8 @@ TEST(KeysFile, that_is_damaged_leaves_the_other_and_two_are_an_error) {
     EXPECT_EQ(Keys::load(folder.disk, "data").error().code, ErrorCode::corrupt);
 }
 
-TEST(KeysFile, is_as_before_when_a_change_fails_half_way_K1) {
+// AUTH-3
+TEST(KeysFile, is_as_before_when_a_change_fails_half_way) {
     Folder folder;
     Keys keys = folder.load();
     EXPECT_TRUE(keys.create({.name = "a", .rights = {.send = true}}).ok());

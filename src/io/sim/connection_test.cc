@@ -73,7 +73,8 @@ std::string a_text(std::size_t size) {
     return text;
 }
 
-TEST(SimConnection, keeps_the_bytes_in_order_and_cuts_them_into_pieces_N1) {
+// NET-1
+TEST(SimConnection, keeps_the_bytes_in_order_and_cuts_them_into_pieces) {
     Pair pair;
     pair.read_at_b();
 
@@ -84,7 +85,8 @@ TEST(SimConnection, keeps_the_bytes_in_order_and_cuts_them_into_pieces_N1) {
     EXPECT_GT(pair.pieces.size(), 200'000 / pair.buffer.size());
 }
 
-TEST(SimConnection, takes_no_more_than_the_pipe_holds_until_the_peer_reads_N2) {
+// NET-2
+TEST(SimConnection, takes_no_more_than_the_pipe_holds_until_the_peer_reads) {
     Pair pair;
 
     pair.write_at_a(a_text(SimNetwork::pipe_bytes_max));
@@ -100,7 +102,8 @@ TEST(SimConnection, takes_no_more_than_the_pipe_holds_until_the_peer_reads_N2) {
     EXPECT_EQ(pair.received.size(), SimNetwork::pipe_bytes_max + 1);
 }
 
-TEST(SimConnection, holds_bytes_at_a_cut_and_delivers_them_after_heal_N3) {
+// NET-3
+TEST(SimConnection, holds_bytes_at_a_cut_and_delivers_them_after_heal) {
     Pair pair;
     pair.read_at_b();
 
@@ -115,7 +118,8 @@ TEST(SimConnection, holds_bytes_at_a_cut_and_delivers_them_after_heal_N3) {
     EXPECT_EQ(pair.received, "hello");
 }
 
-TEST(SimConnection, cuts_one_way_only_if_asked_to_N3) {
+// NET-3
+TEST(SimConnection, cuts_one_way_only_if_asked_to) {
     Pair pair;
     pair.read_at_b();
     std::vector<std::byte> answer(10);
@@ -134,7 +138,8 @@ TEST(SimConnection, cuts_one_way_only_if_asked_to_N3) {
     EXPECT_EQ(answered, 1u);
 }
 
-TEST(SimConnection, passes_nothing_to_a_frozen_host_until_it_thaws_N3) {
+// NET-3
+TEST(SimConnection, passes_nothing_to_a_frozen_host_until_it_thaws) {
     Pair pair;
     pair.read_at_b();
 
@@ -148,7 +153,8 @@ TEST(SimConnection, passes_nothing_to_a_frozen_host_until_it_thaws_N3) {
     EXPECT_EQ(pair.received, "hello");
 }
 
-TEST(SimConnection, keeps_the_order_across_a_cut_N1) {
+// NET-1
+TEST(SimConnection, keeps_the_order_across_a_cut) {
     Pair pair;
     pair.read_at_b();
     pair.network.set_delay("a", "b", 1ms, 500ms);
@@ -182,7 +188,8 @@ TEST(SimConnection, ends_both_sides_with_unavailable_on_reset_even_across_a_cut)
     EXPECT_EQ(pair.error_at_b->code, ErrorCode::unavailable);
 }
 
-TEST(SimConnection, reports_a_crash_to_peers_after_the_delay_N4) {
+// NET-4
+TEST(SimConnection, reports_a_crash_to_peers_after_the_delay) {
     Pair pair;
     pair.network.set_delay(10ms, 10ms);
     pair.read_at_b();

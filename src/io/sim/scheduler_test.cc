@@ -34,7 +34,8 @@ std::string a_run(std::uint64_t seed, std::uint64_t* hash) {
     return order;
 }
 
-TEST(Scheduler, repeats_a_seed_step_by_step_S1) {
+// SCHED-1
+TEST(Scheduler, repeats_a_seed_step_by_step) {
     std::uint64_t first_hash = 0;
     std::uint64_t second_hash = 0;
     const std::uint64_t seed = test_seed();
@@ -57,7 +58,8 @@ TEST(Scheduler, interleaves_differently_for_another_seed) {
     EXPECT_NE(first_hash, second_hash);
 }
 
-TEST(Scheduler, runs_the_tasks_of_one_executor_in_the_order_of_posting_S2) {
+// SCHED-2
+TEST(Scheduler, runs_the_tasks_of_one_executor_in_the_order_of_posting) {
     Scheduler scheduler(test_seed());
     SimLoop a(scheduler, "a");
     SimExecutor b(scheduler, "b");
@@ -77,7 +79,8 @@ TEST(Scheduler, runs_the_tasks_of_one_executor_in_the_order_of_posting_S2) {
     EXPECT_EQ(ran_b, expected);
 }
 
-TEST(Scheduler, runs_timers_in_the_order_of_their_times_and_never_early_S3) {
+// SCHED-3
+TEST(Scheduler, runs_timers_in_the_order_of_their_times_and_never_early) {
     Scheduler scheduler(test_seed());
     SimLoop loop(scheduler, "a");
     const Instant begin = scheduler.now();
@@ -108,7 +111,8 @@ TEST(Scheduler, does_not_run_a_cancelled_timer) {
     loop.cancel(second);  // has no effect on one that is gone
 }
 
-TEST(Scheduler, keeps_time_while_tasks_are_ready_S4) {
+// SCHED-4
+TEST(Scheduler, keeps_time_while_tasks_are_ready) {
     Scheduler scheduler(test_seed());
     SimLoop loop(scheduler, "a");
     const Instant begin = scheduler.now();
@@ -125,7 +129,8 @@ TEST(Scheduler, keeps_time_while_tasks_are_ready_S4) {
     EXPECT_FALSE(scheduler.step());
 }
 
-TEST(Scheduler, drops_all_of_a_discarded_loop_S5) {
+// SCHED-5
+TEST(Scheduler, drops_all_of_a_discarded_loop) {
     Scheduler scheduler(test_seed());
     SimLoop loop(scheduler, "a");
     auto held = std::make_shared<int>(7);

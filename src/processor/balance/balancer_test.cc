@@ -182,7 +182,8 @@ TEST(Balancer, more_members_than_partitions_leave_some_as_standby) {
     EXPECT_EQ(*std::max_element(result.quotas.begin(), result.quotas.end()), 1U);
 }
 
-TEST(Balancer, quotas_are_floor_or_ceiling_B1) {
+// BAL-1
+TEST(Balancer, quotas_are_floor_or_ceiling) {
     Random random(test_seed());
     for (int round = 0; round < 3000; ++round) {
         View view = any_view(random);
@@ -242,7 +243,8 @@ TEST(Balancer, shares_differ_by_one_at_most_and_never_overlap) {
     }
 }
 
-TEST(Balancer, moves_as_little_as_any_balance_needs_B3) {
+// BAL-3
+TEST(Balancer, moves_as_little_as_any_balance_needs) {
     Random random(test_seed());
     for (int round = 0; round < 2000; ++round) {
         View view = any_view(random);
@@ -269,7 +271,8 @@ TEST(Balancer, moves_as_little_as_any_balance_needs_B3) {
     }
 }
 
-TEST(Balancer, all_members_plan_the_same_whatever_their_order_B4) {
+// BAL-4
+TEST(Balancer, all_members_plan_the_same_whatever_their_order) {
     Random random(test_seed());
     for (int round = 0; round < 2000; ++round) {
         const View view = any_view(random);

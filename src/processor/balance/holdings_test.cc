@@ -49,7 +49,8 @@ TEST_F(HoldingsTest, what_is_given_to_us_is_not_read_before_a_write_of_our_own) 
     EXPECT_TRUE(holdings_.may_act(partition));
 }
 
-TEST_F(HoldingsTest, opens_again_only_after_close_and_under_a_higher_epoch_H1) {
+// OWN-7, OWN-9
+TEST_F(HoldingsTest, opens_again_only_after_close_and_under_a_higher_epoch) {
     holdings_.hold(entry(1), true, start);
     holdings_.unverify(partition);
     EXPECT_FALSE(holdings_.may_act(partition));

@@ -162,7 +162,7 @@ TEST_F(CoordinatorTest, one_that_leaves_gives_to_one_that_comes_at_once) {
 }
 
 // OWN-5: before any timer or answer has run.
-TEST_F(CoordinatorTest, may_not_act_after_the_lease_whatever_runs_first_C5) {
+TEST_F(CoordinatorTest, may_not_act_after_the_lease_whatever_runs_first) {
     auto a = make("a");
     a->start(2);
     scheduler_.run_for(3s);

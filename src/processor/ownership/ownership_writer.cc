@@ -36,8 +36,8 @@ void OwnershipWriter::write(std::vector<Ownership> entries,
                             Callback<void(const WrittenOwnerships&)> done) {
     std::vector<PartitionId> partitions;
     for (const Ownership& entry : entries) {
-        EK_CHECK(!ownerships_.is_writing(entry.partition), "a record is written twice (W3)");
-        ownerships_.begin_write(entry.partition);  // W1
+        EK_CHECK(!ownerships_.is_writing(entry.partition), "a record is written twice (OWN-14)");
+        ownerships_.begin_write(entry.partition);  // OWN-12
         partitions.push_back(entry.partition);
     }
     ++requests_;
@@ -50,7 +50,7 @@ void OwnershipWriter::write(std::vector<Ownership> entries,
                          }
                          if (written.ok()) {
                              for (const Result<Ownership>& entry : *written) {
-                                 if (entry.ok()) ownerships_.set(*entry, now);  // W2
+                                 if (entry.ok()) ownerships_.set(*entry, now);  // OWN-13
                              }
                          }
                          done(written);

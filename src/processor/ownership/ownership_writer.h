@@ -4,9 +4,9 @@
 //     write(entries) ──▶ store, conditional on each entry's version ──▶ Ownerships ──▶ done
 //
 // Invariants
-//   W1  While a record is being written, Ownerships knows it: no listing overrules the write.
-//   W2  A record that was written is in Ownerships, with its new version, before `done` runs.
-//   W3  One write at a time for each partition.
+//   OWN-12  While a record is being written, Ownerships knows it: no listing overrules the write.
+//   OWN-13  A record that was written is in Ownerships, with its new version, before `done` runs.
+//   OWN-14  One write at a time for each partition.
 // Ownership: the loop, the store, the ownerships and the guard outlive it.
 // Threads: pinned to the coordinator's loop. Failure: the whole request fails if the store does not
 // answer for each entry; then each of them may have been applied.

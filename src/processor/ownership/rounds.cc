@@ -311,7 +311,7 @@ bool Rounds::may_write(Instant now) const {
            (options_.exclusive_source || place_.heartbeat.lease().is_valid(now));
 }
 
-// C4: the members once more, after the ownerships that name their owners.
+// OWN-4: the members once more, after the ownerships that name their owners.
 void Rounds::recheck(std::vector<OwnershipWrite> writes) {
     listing_.ask(GroupListing::What::members,
                  [this, writes = std::move(writes)](GroupListing::Answer answer) mutable {

@@ -2,10 +2,10 @@
 //
 //     RoundSchedule ─▶ GroupListing ─▶ Members, Ownerships ─▶ reconcile ─▶ plan() ─┬▶ HandOvers
 //                                                                                  ├▶ claims
-//                      OwnershipWriter ◀─ look at the members again (C4) ◀─────────┴▶ renewals
+//                      OwnershipWriter ◀─ look at the members again (OWN-4) ◀──────┴▶ renewals
 //
 // Its states are created, running, leaving and ended; it never goes back.
-// Invariants: C1, C2, C4 and C6 of coordinator.h.
+// Invariants: OWN-1, OWN-2, OWN-4 and OWN-6 of coordinator.h.
 // Ownership: all of Place outlives it. Threads: pinned to the coordinator's loop. Failure: a round
 // that fails is reported and tried again; the partitions are kept meanwhile, as the lease allows.
 #pragma once

@@ -1,5 +1,5 @@
 // Begins every step of a coordinator: each answer of the store, each timer. A step runs only while
-// the coordinator does, and never under a lease whose time is over (C5).
+// the coordinator does, and never under a lease whose time is over (OWN-5).
 //
 //     store.list_members(steps.wrap([this](auto listed) { ... }));
 //

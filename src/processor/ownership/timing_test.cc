@@ -16,7 +16,7 @@ TEST(Timing, all_profiles_are_sound) {
 }
 
 // OWN-11: pairs with which a healthy owner would lose its partitions, or two would read one.
-TEST(Timing, refuses_bad_pairs_and_names_them_I19) {
+TEST(Timing, refuses_bad_pairs_and_names_them) {
     const auto refusal = [](auto change) {
         Timing timing = standard_timing();
         change(timing);

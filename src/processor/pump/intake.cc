@@ -39,7 +39,7 @@ EventBatch Intake::take() {
 void Intake::fill() {
     if (state_ != State::idle || !pump_.may_read()) return;
     const ProcessorOptions& options = place_.options;
-    if (next_.size() >= options.batch_events_max) return;  // N3
+    if (next_.size() >= options.batch_events_max) return;  // PUMP-18
     state_ = State::reading;
     check_state();
     const Duration wait =
@@ -65,7 +65,7 @@ void Intake::keep(EventBatch batch) {
     if (awaited_ && !pass_landmark(batch)) return;
     const std::int64_t first = batch[0].sequence_number;
     const std::int64_t last = batch.back().sequence_number;
-    if (first <= last_read_) {  // N1
+    if (first <= last_read_) {  // PUMP-16
         return pump_.on_reader_failed(
             {ErrorCode::corrupt, fmt::format("event {} came after event {}", first, last_read_)});
     }
@@ -85,7 +85,7 @@ void Intake::keep(EventBatch batch) {
     next_.append(std::move(batch));
 }
 
-// N2. False if nothing is left of the batch.
+// PUMP-17. False if nothing is left of the batch.
 bool Intake::pass_landmark(EventBatch& batch) {
     const Landmark awaited = *awaited_;
     awaited_.reset();

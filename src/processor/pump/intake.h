@@ -5,10 +5,10 @@
 //        └──── detach() ◀──   └──── its time ──  waiting
 //
 // Invariants
-//   N1  Events come in order and none comes twice; missing ones are reported (P2).
-//   N2  The first event of a reader is the one that was handled last, if the hub still has it, and
-//       the same as then (P7). It is not handled again.
-//   N3  Nothing is read while the batch is full or the pump may not read.
+//   PUMP-16  Events come in order and none comes twice; missing ones are reported (PUMP-2).
+//   PUMP-17  The first event of a reader is the one that was handled last, if the hub still has
+//            it, and the same as then (PUMP-7). It is not handled again.
+//   PUMP-18  Nothing is read while the batch is full or the pump may not read.
 // Ownership: all of Place and the pump outlive it. Threads: pinned to the loop. Failure: an error
 // that may pass is retried with the same reader; any other is the pump's to decide.
 #pragma once

@@ -428,7 +428,7 @@ void Pump::check_state() const {
     EK_CHECK(turn_ != Turn::handling || cell_ != nullptr, "handles without a handler");
     EK_CHECK(!is_closing() || !intake_.has_reader(), "reads after close()");
     EK_CHECK(!is_fenced_ || turn_ != Turn::handling || cell_->is_busy(),
-             "begins a call for what another owner has (P6)");
+             "begins a call for what another owner has (PUMP-6)");
 }
 
 void Pump::report(ErrorScope scope, std::string_view operation, const Error& error,

@@ -25,7 +25,7 @@
 //
 // States: Opening (how far it is on the way to a reader), Turn (what happens to the batch), Share
 // (what of the batch the handler gets) and Ending (how far close() is). check_state() says which go
-// together; it runs at each change of Turn and Ending.
+// together; it runs at each change of Turn, not at one of Ending alone.
 // Ownership: all of PumpPlace, and the owner, outlive it.
 // Threads: pinned to the loop.
 #pragma once
