@@ -39,17 +39,10 @@ add_compile_definitions(_GLIBCXX_ASSERTIONS)
 # A checkout must give the same binary wherever it lies.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)
 if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
-    # Without a time stamp, a precompiled header that comes out of ccache is as good as a new one. ccache
-    # does not look behind CMake's -Xclang for paths, which would tie what it holds to one folder. With
-    # a usual extension clang would read the old file while it makes the new one.
-    add_compile_options(-Wthread-safety "SHELL:-Xclang -fno-pch-timestamp")
-    set(CMAKE_CXX_COMPILE_OPTIONS_CREATE_PCH -Xclang -emit-pch -include <PCH_HEADER> -x c++-header)
-    set(CMAKE_CXX_COMPILE_OPTIONS_USE_PCH -include-pch <PCH_FILE>)
-    set(CMAKE_PCH_EXTENSION .clang)
-    file(GLOB stale ${CMAKE_BINARY_DIR}/CMakeFiles/*_pch.dir/*.gch ${CMAKE_BINARY_DIR}/CMakeFiles/*_pch.dir/*.pch)
-    if(stale)
-        file(REMOVE ${stale})
-    endif()
+    add_compile_options(-Wthread-safety)
+    # clang writes the checkout's path into a precompiled header: what ccache has of one checkout would
+    # fail in another as soon as the first is gone. Without them all checkouts share what is compiled.
+    set(EVENKEEL_PCH OFF)
 else()
     add_compile_options(-fpch-preprocess)
 endif()
@@ -100,17 +93,32 @@ endfunction()
 
 if(EVENKEEL_TESTS)
     find_package(GTest 1.12 REQUIRED)
-    # gtest costs more than a second a file, so it is compiled once and all tests reuse it.
-    file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_pch.cc
-        CONTENT "// Holds the precompiled header of all tests.\n" @ONLY)
-    add_library(test_pch OBJECT ${CMAKE_BINARY_DIR}/test_pch.cc)
-    target_link_libraries(test_pch PRIVATE Threads::Threads fmt::fmt GTest::gtest)
-    # Objects and programs would get -fPIC and -fPIE, which do not share a precompiled header.
-    set_target_properties(test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_precompile_headers(test_pch PRIVATE <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <coroutine>
-        <deque> <functional> <map> <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread>
-        <unordered_map> <variant> <vector> <fmt/format.h>)
+    set(test_headers <gtest/gtest.h> <algorithm> <array> <atomic> <chrono> <coroutine> <deque> <functional> <map>
+        <memory> <mutex> <optional> <set> <span> <string> <string_view> <thread> <unordered_map> <variant> <vector>
+        <fmt/format.h>)
+    if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")
+        # gtest costs more than a second a file, so it is compiled once and all tests reuse it.
+        file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_pch.cc
+            CONTENT "// Holds the precompiled header of all tests.\n" @ONLY)
+        add_library(test_pch OBJECT ${CMAKE_BINARY_DIR}/test_pch.cc)
+        target_link_libraries(test_pch PRIVATE Threads::Threads fmt::fmt GTest::gtest)
+        # Objects and programs would get -fPIC and -fPIE, which do not share a precompiled header.
+        set_target_properties(test_pch PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+        target_precompile_headers(test_pch PRIVATE ${test_headers})
+    else()
+        list(TRANSFORM test_headers PREPEND "#include ")
+        list(JOIN test_headers "\n" test_headers)
+        file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/test_headers.h CONTENT "${test_headers}\n" @ONLY)
+    endif()
 endif()
+# ek_test_headers(program): what each test may use without including it.
+function(ek_test_headers program)
+    if(TARGET test_pch)
+        target_precompile_headers(${program} REUSE_FROM test_pch)
+    else()
+        target_compile_options(${program} PRIVATE -include ${CMAKE_BINARY_DIR}/test_headers.h)
+    endif()
+endfunction()
 if(EVENKEEL_BENCHES)
     find_package(benchmark 1.7 REQUIRED)
 endif()
@@ -130,7 +138,7 @@ function(ek_tests name)
     add_executable(${name} ${arg_SOURCES})
     target_link_libraries(${name} PRIVATE ${arg_DEPS} evenkeel_test_support GTest::gtest)
     target_compile_definitions(${name} PRIVATE ${arg_DEFINES})
-    target_precompile_headers(${name} REUSE_FROM test_pch)
+    ek_test_headers(${name})
     set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
     if(EVENKEEL_SANITIZE MATCHES "thread" AND arg_LABELS MATCHES "single_threaded|script")
         set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
