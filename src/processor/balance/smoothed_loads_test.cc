@@ -28,7 +28,7 @@ protected:
             holdings_, [load](PartitionId) { return load; }, now);
     }
 
-    const Timing timing_;
+    const Timing timing_{};
     NoHost host_;
     Holdings holdings_{host_};
     SmoothedLoads loads_{timing_};

@@ -17,7 +17,7 @@ protected:
         unread_.observe(members_, now);
     }
 
-    const Timing timing_;
+    const Timing timing_{};
     Members members_{"a", timing_};
     Unread unread_{timing_};
 };
