@@ -1,5 +1,7 @@
 #include "hub/partition_stream.h"
 
+#include <array>
+
 #include <gtest/gtest.h>
 
 #include "hub/hub_fixture.h"
@@ -77,9 +79,13 @@ commitlog::Damage a_damage(std::int64_t from, std::int64_t to) {
     return {SequenceNumber{from}, SequenceNumber{to}, Offset{0}, Offset{100}, "a.log"};
 }
 
-// Records are not looked at: any bytes do.
+// One event without key and body.
 commitlog::Slice a_slice() {
-    static const std::byte bytes[8] = {};
+    static const auto bytes = [] {
+        std::array<std::byte, commitlog::stored_bytes(0, 0)> record{};
+        commitlog::encode({}, 0, record.data());
+        return record;
+    }();
     return {nullptr, bytes};
 }
 
