@@ -112,6 +112,7 @@ BAD = {
         ("src/hub/c_test.cc", "TEST_F(hub_test,\n       creates_things) {}\n"),
         (f"{TESTS}/sim/d_test.cc", "TEST(Hub, creates__things) {}\n"),
         ("src/hub/e_test.cc", "TEST(Hub, keeps_the_order_L3) {}\n"),
+        ("src/hub/f_test.cc", f"TEST(Hub, {'keeps_' * 10}it) {{}}\n"),
     ],
     "skip-reason": [("src/hub/a_test.cc", "TEST(Hub, is_there) { GTEST_SKIP(); }\n")],
     "whitespace": [

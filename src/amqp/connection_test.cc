@@ -113,7 +113,7 @@ TEST(Handshake, is_the_same_for_two_engines_with_and_without_sasl) {
     }
 }
 
-TEST(Handshake, of_a_client_ends_if_its_mechanism_is_not_offered_or_not_taken) {
+TEST(Handshake, of_a_client_ends_without_a_common_mechanism) {
     ConnectionOptions only_external;
     only_external.mechanisms = {"EXTERNAL"};
     Pair pair(test::test_seed(), only_external);
@@ -258,7 +258,7 @@ TEST(Connection, answers_close_with_close_and_ends_all_links) {
     EXPECT_EQ(server.recorder.closed.at(0)->name, "amqp:x");
 }
 
-TEST(Connection, that_closes_says_why_on_links_sessions_and_itself_and_waits_for_the_answer) {
+TEST(Connection, that_closes_sends_the_reason_on_every_level_and_waits) {
     Server server;
     server.open().begin();
     server.attach({});
@@ -350,7 +350,7 @@ TEST(Connection, tells_of_all_links_before_it_tells_that_it_is_closed) {
     EXPECT_TRUE(server.recorder.ended.empty());
 }
 
-TEST(Connection, that_the_peer_has_closed_takes_late_sessions_and_links_in_good_part) {
+TEST(Connection, that_the_peer_closed_ignores_late_sessions_and_links) {
     Pair pair(1);
     Session& session = pair.session();
     pair.run();
@@ -374,7 +374,7 @@ TEST(Connection, that_the_peer_has_closed_takes_late_sessions_and_links_in_good_
     EXPECT_EQ(pair.client.output_bytes(), 0u);
 }
 
-TEST(Connection, survives_a_handler_that_loses_it_while_a_session_is_ended_from_outside) {
+TEST(Connection, survives_its_destruction_while_a_session_ends) {
     Server server;
     server.open().begin();
     Link& link = server.attach({.handle = 0});

@@ -123,7 +123,7 @@ TEST(Send, of_parts_of_any_size_arrives_as_one_message) {
     }
 }
 
-TEST(Delivery, of_many_frames_waits_for_a_narrow_window_and_others_of_its_session_for_it) {
+TEST(Delivery, of_many_frames_waits_for_the_window_and_keeps_the_order) {
     ConnectionOptions narrow;
     narrow.max_frame_bytes = 512;
     narrow.session_window = 50;

@@ -262,7 +262,7 @@ TEST(Performatives, have_their_defaults_for_fields_that_are_null_or_missing) {
     EXPECT_FALSE(transfer.more);
 }
 
-TEST(Performatives, echo_a_terminus_with_all_fields_although_the_peer_left_some_out) {
+TEST(Performatives, echo_a_terminus_with_all_fields) {
     Fields source{descriptor::source, {}};
     Buffer address;
     Encoder(address).string("hub");
@@ -404,7 +404,7 @@ TEST(UsualTransfer, takes_no_field_that_the_general_way_refuses) {
     EXPECT_FALSE(decode_usual_transfer(rest).has_value()) << "eleven fields, and one is there";
 }
 
-TEST(UsualTransfer, of_fixed_size_is_read_as_the_general_way_reads_it_whatever_byte_is_changed) {
+TEST(UsualTransfer, of_fixed_size_decodes_like_the_general_decoder) {
     const std::string_view picture(
         "\0\x53\x14\xc0\x1a\x0b\x52\x07\x70\0\0\1\2\xa0\4\0\0\1\2\x70\x80\x01\x37\0\x41\x42\x40"
         "\x40\x40\x40\x41",

@@ -40,7 +40,7 @@ TEST(Session, cannot_begin_on_a_channel_that_is_used_or_too_high) {
     EXPECT_EQ(answer.close_condition(), condition::not_allowed) << "of a begin we never sent";
 }
 
-TEST(Session, that_the_peer_ended_ignores_what_follows_and_frees_its_channel) {
+TEST(Session, that_the_peer_ended_frees_its_channel) {
     Server server;
     server.open().begin(1);
     server.attach({}, 1);
@@ -115,7 +115,7 @@ TEST(Session, refuses_an_attach_on_a_handle_that_is_used_or_too_high) {
     EXPECT_EQ(high.close_condition(), condition::framing_error);
 }
 
-TEST(Session, does_not_use_handles_and_channels_that_the_peer_does_not_take) {
+TEST(Session, does_not_exceed_the_peers_handle_and_channel_limits) {
     Server server;
     server.open();
     server.frame(0, Begin{std::nullopt, 1, 10, 10, 0});

@@ -170,7 +170,7 @@ TEST(DataFolder, with_event_hubs_but_no_catalogue_is_refused_untouched) {
     EXPECT_EQ(snapshot(*disk), before);
 }
 
-TEST(DataFolder, with_a_folder_that_nobody_names_is_refused_and_nothing_removed) {
+TEST(DataFolder, with_an_unknown_folder_is_refused_and_left_as_it_is) {
     const std::string names[] = {"notes", to_text(two), "01"};
     for (const auto& name : names) {
         auto disk = a_disk({one});
@@ -253,7 +253,7 @@ TEST(DataFolder, changes_nothing_when_all_is_well) {
     EXPECT_EQ((*load_catalogue(*disk, folder))->catalogue.generation, generation);
 }
 
-TEST(DataFolder, finishes_a_removal_and_takes_back_a_creation_that_were_cut_short) {
+TEST(DataFolder, finishes_removals_and_undoes_creations_cut_short) {
     for (const bool creating : {false, true}) {
         auto disk = creating ? a_disk({one}, {}, true) : a_disk({two}, {one});
 
@@ -288,7 +288,7 @@ TEST(DataFolder, survives_a_crash_at_each_step_of_finishing_what_was_begun) {
     EXPECT_GT(images, 30u);
 }
 
-TEST(DataFolder, opens_although_a_leftover_cannot_be_removed_and_keeps_its_name) {
+TEST(DataFolder, opens_although_a_leftover_cannot_be_removed) {
     auto disk = a_disk({two}, {one});
     disk->fail({.kind = io::sim::OperationKind::remove, .path_contains = to_text(one)});
 

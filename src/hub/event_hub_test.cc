@@ -155,7 +155,7 @@ TEST(RuntimeProperties, tell_the_first_event_there_is_and_the_last_one) {
     EXPECT_EQ(properties.last_enqueued, appended->enqueued);
 }
 
-TEST(RuntimeProperties, keep_the_last_values_of_a_partition_that_was_emptied_also_when_reopened) {
+TEST(RuntimeProperties, keep_the_last_values_of_an_emptied_partition) {
     World world(1);
     const auto appended = world.append("homes", 0, {"12345", "12345", "12345"});
     ASSERT_TRUE(world

@@ -325,7 +325,7 @@ TEST(Reader, that_waits_ends_with_its_event_hub) {
     EXPECT_EQ(batch.error().code, ErrorCode::not_found);
 }
 
-TEST(Reader, gets_nothing_of_what_was_read_ahead_after_a_newer_one_attached) {
+TEST(Reader, drops_read_ahead_events_once_a_newer_one_attaches) {
     World world;
     world.hub->create("h", {.partitions = 1}).value();
     const std::vector<std::string_view> bodies = {"a", "b", "c"};

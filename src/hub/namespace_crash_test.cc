@@ -72,7 +72,7 @@ const Step steps[] = {
      }},
 };
 
-TEST(HubCrash, at_any_operation_of_a_change_leaves_the_old_state_or_the_new_one) {
+TEST(HubCrash, at_any_operation_leaves_the_old_state_or_the_new_one) {
     Random random(test::test_seed());
     for (const Step& step : steps) {
         HubFixture world;
@@ -115,7 +115,7 @@ TEST(HubCrash, at_any_operation_of_a_change_leaves_the_old_state_or_the_new_one)
 
 // Each operation of each change fails once, in three ways. The answer tells what happened, now and
 // after a crash, and the hub goes on.
-TEST(HubFaults, of_any_operation_leave_a_consistent_state_and_a_hub_that_works) {
+TEST(HubFaults, of_any_operation_leave_a_consistent_working_hub) {
     Random random(test::test_seed());
     constexpr OperationKind kinds[] = {OperationKind::write,          OperationKind::sync,
                                        OperationKind::create,         OperationKind::rename,
@@ -183,7 +183,7 @@ TEST(HubFaults, of_a_full_disk_refuse_changes_until_there_is_room_again) {
     }
 }
 
-TEST(HubCrash, keeps_acknowledged_events_of_event_hubs_that_were_just_created) {
+TEST(HubCrash, keeps_acknowledged_events_of_new_event_hubs) {
     Random random(test::test_seed());
     for (int round = 0; round < 30; ++round) {
         HubFixture world;

@@ -31,7 +31,7 @@ public:
     }
 };
 
-TEST(Retention, removes_a_full_segment_once_all_its_events_are_older_than_the_time) {
+TEST(Retention, removes_a_full_segment_once_all_its_events_expired) {
     World world;
     world.append_numbers(0, 6);
 
@@ -58,7 +58,7 @@ TEST(Retention, still_delivers_expired_events_until_their_segment_is_full) {
     EXPECT_EQ(world.append("h", 0, {"next"})->first.value, 4);
 }
 
-TEST(Retention, keeps_a_segment_whose_last_event_is_young_whatever_its_first_is) {
+TEST(Retention, keeps_a_segment_whose_last_event_has_not_expired) {
     World world;
     world.append_numbers(0, 3);
     world.run_for(50min);

@@ -266,7 +266,7 @@ TEST(Namespace, makes_changes_one_at_a_time_in_the_order_they_were_asked_for) {
     EXPECT_EQ((*world.hub->find("h"))->partition_count(), 3u);
 }
 
-TEST(Namespace, may_be_asked_for_the_next_change_from_within_the_answer_to_the_last) {
+TEST(Namespace, takes_a_change_from_within_the_answer_to_the_last) {
     HubFixture world;
     opened(world);
     std::vector<std::string> answers;
@@ -286,7 +286,7 @@ TEST(Namespace, may_be_asked_for_the_next_change_from_within_the_answer_to_the_l
     EXPECT_EQ(world.names(), (std::vector<std::string>{"a", "b", "c"}));
 }
 
-TEST(Namespace, finishes_the_changes_it_took_when_it_is_closed_and_refuses_others) {
+TEST(Namespace, finishes_accepted_changes_when_it_is_closed) {
     HubFixture world;
     opened(world);
     const auto create = world.start_create("h", {.partitions = 2});
@@ -315,7 +315,7 @@ TEST(Namespace, may_be_closed_from_within_the_answer_to_a_change) {
     EXPECT_TRUE(closed);
 }
 
-TEST(Namespace, closes_while_a_removal_is_under_way_and_finishes_it_when_opened) {
+TEST(Namespace, closes_during_a_removal_and_finishes_it_when_opened) {
     HubFixture world;
     opened(world);
     ASSERT_TRUE(world.create("h").ok());

@@ -152,7 +152,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost) {
 }
 
 // SEND-2
-TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed_before_it_answers) {
+TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed) {
     SimWorld world;
     open_numbered(world);
     const auto last_stored = [&] { return last_number(world, 0); };

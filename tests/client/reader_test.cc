@@ -57,7 +57,7 @@ TEST(RemoteReader, goes_on_behind_the_last_event_after_each_loss) {
     EXPECT_EQ(got, expected);
 }
 
-TEST(RemoteReader, misses_nothing_from_the_latest_position_on_when_the_link_is_lost) {
+TEST(RemoteReader, misses_nothing_after_latest_when_the_link_is_lost) {
     SimWorld world;
     world.connect();
     ASSERT_TRUE(world.send(0, {"old"}).ok());

@@ -58,7 +58,7 @@ std::uint64_t rounds(std::uint64_t usual) {
     return std::getenv("EVENKEEL_SANITIZED") ? 1 + usual / 20 : usual;
 }
 
-TEST(FaultLab, a_sync_that_fails_once_is_final_for_its_bytes_wherever_it_happens) {
+TEST(FaultLab, a_failed_sync_is_final_for_its_bytes) {
     Random random(test_seed());
     Ledger ledger;
     for (std::uint64_t round = 0; round < rounds(4); ++round) {
@@ -216,7 +216,7 @@ TEST(FaultLab, what_was_cut_off_before_a_restart_never_joins_a_later_event) {
 }
 
 // A new segment's name could not be made durable, nor its file removed; the next batch takes both.
-TEST(FaultLab, what_a_segment_held_that_was_not_to_be_never_joins_a_later_event) {
+TEST(FaultLab, an_abandoned_segment_never_joins_a_later_event) {
     const std::vector<std::size_t> sizes(8, 56);  // four of them end with a sector
     int looks = 0;
     for (std::uint64_t seed = 0; seed < 200; ++seed) {

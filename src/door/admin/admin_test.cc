@@ -251,7 +251,7 @@ TEST_F(AdminTest, shows_metrics_to_this_host_or_with_a_token_or_when_told_so) {
     EXPECT_EQ(ask({.path = "/metrics"}).status, 200);
 }
 
-TEST_F(AdminTest, trusts_this_host_only_where_it_was_told_so_and_was_called_by_its_name) {
+TEST_F(AdminTest, trusts_loopback_only_if_configured_and_by_its_own_name) {
     Ask wanted{.path = "/api/v1/hubs", .peer = "127.0.0.1", .host = "localhost:8080"};
     EXPECT_EQ(ask(wanted).status, 401);
 

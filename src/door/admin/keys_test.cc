@@ -48,7 +48,7 @@ TEST_F(AdminTest, shows_the_keys_of_one_rule_to_who_may_manage) {
     EXPECT_EQ(ask({.path = "/api/v1/keys/app", .token = token("listener")}).status, 403);
 }
 
-TEST_F(AdminTest, takes_a_token_of_a_new_key_at_once_and_of_a_rotated_one_no_more) {
+TEST_F(AdminTest, accepts_a_new_key_and_refuses_a_rotated_one_at_once) {
     ASSERT_EQ(
         as_root("POST", "/api/v1/keys", R"({"name":"app","rights":["Manage"],)" + two_keys + "}")
             .status,
@@ -70,7 +70,7 @@ TEST_F(AdminTest, takes_a_token_of_a_new_key_at_once_and_of_a_rotated_one_no_mor
     EXPECT_EQ(as_root("DELETE", "/api/v1/keys/app").status, 404);
 }
 
-TEST_F(AdminTest, keeps_the_keys_of_an_event_hub_apart_and_removes_them_with_it) {
+TEST_F(AdminTest, removes_the_keys_of_an_event_hub_with_it) {
     ASSERT_TRUE(world_.create("homes"));
     const std::string path = "/api/v1/hubs/Homes/keys";
     const std::string body = R"({"name":"app","rights":["Manage"],)" + two_keys + "}";
@@ -104,7 +104,7 @@ TEST_F(AdminTest, names_what_is_wrong_with_a_wish_for_a_key) {
     EXPECT_EQ(as_root("POST", "/api/v1/keys/none/rotate", "{}").status, 400);
 }
 
-TEST_F(AdminTest, leaves_rules_of_the_configuration_alone_and_says_where_they_change) {
+TEST_F(AdminTest, refuses_to_change_rules_of_the_configuration) {
     const auto rotated = as_root("POST", "/api/v1/keys/root/rotate", R"({"key":"primary"})");
     EXPECT_EQ(rotated.status, 501);
     EXPECT_NE(rotated.body.find("SIGHUP"), std::string::npos) << rotated.body;

@@ -122,7 +122,7 @@ TEST_F(AdminPartitions, tell_when_the_oldest_event_that_is_left_was_stored) {
     EXPECT_TRUE(partition(0).at("oldest_enqueued_at").is_null());
 }
 
-TEST_F(AdminPartitions, read_the_oldest_event_from_disk_when_memory_has_only_younger_ones) {
+TEST_F(AdminPartitions, read_the_oldest_event_from_disk) {
     ASSERT_TRUE(world_.create("homes", {.partitions = 1}));
     const WallTime first = world_.append("homes", 0, {"a"})->enqueued;
     world_.run_for(90s);

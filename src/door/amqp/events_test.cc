@@ -312,7 +312,7 @@ TEST(Delivery, is_not_usual_with_a_key_or_annotations) {
     }
 }
 
-TEST(Delivery, has_the_runtime_metric_merged_with_the_producers_delivery_annotations) {
+TEST(Delivery, merges_the_runtime_metric_into_delivery_annotations) {
     const Buffer body =
         joined({section(kind::delivery_annotations, a_map({{"d", a_long(1)}})), a_data("body")});
     const RuntimeMetric metric{{9}, {1024}, WallTime{5}, WallTime{6}};

@@ -179,7 +179,7 @@ TEST(Cbs, echoes_the_message_id_with_its_type) {
     }
 }
 
-TEST(Cbs, answers_by_target_then_by_name_then_by_session_and_waits_for_credit) {
+TEST(Cbs, chooses_the_link_for_an_answer_and_waits_for_credit) {
     DoorFixture world;
     Client& client = world.stranger();
     const auto to = client.sender("$cbs");

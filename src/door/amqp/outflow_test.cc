@@ -36,7 +36,7 @@ struct Damaged {
     Client* client = nullptr;
 };
 
-TEST(Outflow, passes_over_damaged_events_for_clients_that_do_not_know_of_them) {
+TEST(Outflow, skips_damaged_events_for_official_clients) {
     Damaged damaged;
 
     const auto from_the_start = damaged.client->receiver(reading);

@@ -7,7 +7,7 @@
 namespace evenkeel::door {
 namespace {
 
-TEST(Peer, lets_a_client_in_without_sasl_or_with_any_mechanism_but_a_wrong_key) {
+TEST(Peer, accepts_every_mechanism_but_no_wrong_key) {
     DoorFixture world;
     for (const char* const mechanism : {"", "ANONYMOUS", "MSSBCBS", "EXTERNAL"}) {
         amqp::ConnectionOptions options;
@@ -74,7 +74,7 @@ TEST(Peer, answers_other_protocols_with_its_header_and_goes) {
     }
 }
 
-TEST(Peer, detaches_links_when_their_token_ends_and_keeps_the_connection) {
+TEST(Peer, detaches_links_when_their_token_expires) {
     DoorFixture world;
     Client& client = world.stranger();
     client.authorize(60s);
@@ -125,7 +125,7 @@ TEST(Peer, detaches_only_the_links_that_the_token_covered) {
     EXPECT_TRUE(second->is_open());
 }
 
-TEST(Peer, closes_links_within_five_seconds_when_their_key_is_rotated_or_removed) {
+TEST(Peer, closes_links_within_five_seconds_of_a_key_rotation) {
     DoorFixture world;
     Client& client = world.client();
     const auto sender = client.sender("eh1");

@@ -186,7 +186,7 @@ TEST(Sas, of_a_hubs_rule_reaches_that_hub_only) {
     EXPECT_EQ(begin_of(other), "InvalidSignature");
 }
 
-TEST(Sas, of_a_hubs_rule_does_not_reach_a_hub_whose_name_begins_like_it) {
+TEST(Sas, of_one_hub_does_not_reach_a_hub_with_the_same_prefix) {
     const auto claim =
         rules().check_sas(make_sas("sb://h/eh1/b", "hub-rule", Secret("h"), now + 1h), "h", now);
 
@@ -246,7 +246,7 @@ TEST(Rules, never_take_an_empty_key) {
 }
 
 // AUTH-1: rule x token's fault x token's path x right x entity, against what the words above say.
-TEST(Authorization, matrix_has_nothing_wrongly_allowed_and_nothing_wrongly_refused) {
+TEST(Authorization, matrix_has_no_wrong_answer) {
     struct Faulty {
         const char* fault;
         bool good;

@@ -71,7 +71,7 @@ TEST_F(KeyRingTest, shows_nothing_that_is_not_durable) {
     EXPECT_EQ(ring_->find("app", "").error().code, ErrorCode::not_found);
 }
 
-TEST_F(KeyRingTest, lets_other_fixed_rules_hold_and_a_fixed_one_hide_a_stored_one) {
+TEST_F(KeyRingTest, prefers_a_configured_rule_to_a_stored_one) {
     ASSERT_TRUE(create("app").ok());
     const auto before = access_.generation();
 

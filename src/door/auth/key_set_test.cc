@@ -95,7 +95,7 @@ TEST_F(KeySetTest, is_fetched_for_an_unknown_key_but_not_too_often) {
     EXPECT_LE(asked_.size(), 5u);
 }
 
-TEST_F(KeySetTest, refuses_tokens_and_asks_again_while_the_provider_does_not_answer) {
+TEST_F(KeySetTest, retries_and_refuses_tokens_while_the_provider_is_down) {
     network_.cut("hub", "provider");
     start();
     EXPECT_EQ(outcome(first_),

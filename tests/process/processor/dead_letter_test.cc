@@ -57,7 +57,7 @@ ProcessorOptions options_with_letters() {
     return options;
 }
 
-TEST(DeadLetterHub, takes_what_cannot_be_handled_over_amqp_and_the_partition_goes_on) {
+TEST(DeadLetterHub, takes_poison_events_over_amqp) {
     HubProcess hub;
     ASSERT_TRUE(hub.create("homes", 1).ok());
     ASSERT_TRUE(hub.create("letters", 1).ok());

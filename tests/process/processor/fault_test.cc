@@ -68,7 +68,7 @@ TEST(ProcessorFaults, a_graceful_stop_and_a_new_start_repeat_nothing) {
     EXPECT_GE(verdict.handovers, 20u);
 }
 
-TEST(ProcessorFaults, one_that_was_stopped_beyond_its_lease_does_nothing_more_under_its_old_epoch) {
+TEST(ProcessorFaults, one_stopped_beyond_its_lease_does_nothing_in_its_old_epoch) {
     Random random(test::fresh_seed());
     Lab lab;
     lab.start_processor();

@@ -5,7 +5,7 @@
 namespace evenkeel::lab {
 namespace {
 
-TEST(ProgressChecker, finds_nothing_wrong_with_checkpoints_that_follow_what_is_handled) {
+TEST(ProgressChecker, accepts_checkpoints_that_follow_what_is_handled) {
     ProgressChecker checker;
     checker.handled(0, 0, 99, 1000);
     checker.sampled({{0, 49, 1}}, 1000);
@@ -63,7 +63,7 @@ TEST(ProgressChecker, finds_a_checkpoint_that_was_ahead_when_it_was_seen) {
         << checker.judge();
 }
 
-TEST(ProgressChecker, finds_a_checkpoint_behind_a_gap_whatever_was_handled_after_it) {
+TEST(ProgressChecker, finds_a_checkpoint_behind_a_gap) {
     ProgressChecker checker;
     checker.handled(0, 20, 29, 1000);
     checker.handled(0, 0, 9, 1000);

@@ -138,7 +138,7 @@ TEST(DiskFull, opens_and_reads_while_there_is_no_room) {
     expect_all_readable(*hub, next);
 }
 
-TEST(DiskReadOnly, refuses_to_open_naming_the_cause_and_opens_again_when_it_is_writable) {
+TEST(DiskReadOnly, refuses_to_open_naming_the_cause) {
     SmallDisk disk;
     if (!disk.mounted()) GTEST_SKIP() << "no right to mount a small disk: " << disk.why_not();
     auto hub = a_hub(disk);

@@ -39,7 +39,7 @@ std::set<std::string> all_events(ServeProcess& server) {
     return bodies;
 }
 
-TEST(ServeDrain, loses_no_acknowledged_event_under_load_and_ends_in_five_seconds) {
+TEST(ServeDrain, under_load_loses_nothing_and_ends_in_five_seconds) {
     ServeProcess server;
     constexpr int senders = 3;
     std::vector<std::string> acknowledged[senders];
@@ -91,7 +91,7 @@ int open_and_fall_silent(int port) {
     return opened;
 }
 
-TEST(ServeDrain, tells_clients_why_cuts_those_that_do_not_answer_and_ends_in_five_seconds) {
+TEST(ServeDrain, sends_clients_the_reason_and_ends_in_five_seconds) {
     ServeProcess server;
     // One says nothing; one opens a connection, and then nothing; one is in the middle of HTTP.
     const int silent = connect_to(server.amqp_port);

@@ -77,7 +77,7 @@ private:
     std::thread thread_;  // tidy: allow thread: a server for the test
 };
 
-TEST(ServeJwt, takes_tokens_by_the_keys_in_a_file_and_new_ones_after_a_reload) {
+TEST(ServeJwt, accepts_new_keys_in_a_file_after_a_reload) {
     const Provider first(false, "first");
     const Provider second(true, "second");
     ServeProcess server({.extra = jwt_table + "key_set_file = 'keys.json'\n",
@@ -94,7 +94,7 @@ TEST(ServeJwt, takes_tokens_by_the_keys_in_a_file_and_new_ones_after_a_reload) {
     EXPECT_EQ(http(server.http_port, "GET", "/api/v1/hubs", bearer(first)).status, 401);
 }
 
-TEST(ServeJwt, fetches_keys_from_a_url_and_again_for_a_key_that_is_not_known) {
+TEST(ServeJwt, fetches_keys_from_a_url_again_for_an_unknown_key) {
     const Provider first(false, "first");
     const Provider second(false, "second");
     KeyServer provider(first);

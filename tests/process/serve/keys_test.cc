@@ -45,7 +45,7 @@ std::chrono::milliseconds until_refused(Reader& reader) {
     }
 }
 
-TEST(ServeKeys, close_an_open_link_when_they_are_rotated_away_and_keep_the_other) {
+TEST(ServeKeys, close_an_open_link_when_they_are_rotated) {
     ServeProcess server;
     const Keys keys = create(server, R"("Listen")");
     auto first = client_of(server.connection("app", keys.primary));

@@ -40,7 +40,7 @@ public:
     std::unique_ptr<ServeProcess> server;
 };
 
-TEST(ServeReload, gives_new_clients_a_new_certificate_and_keeps_those_that_are_there) {
+TEST(ServeReload, gives_new_clients_a_new_certificate) {
     EncryptedServer world;
     auto old_client = encrypted_producer(*world.server, world.first.certificate_pem);
     ASSERT_TRUE(old_client.ok()) << to_string(old_client.error());

@@ -12,7 +12,7 @@
 namespace evenkeel::serve {
 namespace {
 
-TEST(Serve, writes_the_real_ports_when_it_is_ready_and_takes_the_file_away_at_the_end) {
+TEST(Serve, writes_its_real_ports_to_a_file_while_it_runs) {
     ServeProcess server;
     const std::string path = server.folder() + "/ready.json";
     EXPECT_EQ(member(read_text(path), "http_port"), std::to_string(server.http_port));

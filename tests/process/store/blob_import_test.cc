@@ -147,7 +147,7 @@ TEST_P(BlobCommand, import_names_groups_that_differ_only_by_case) {
     EXPECT_EQ(positions(), "0:43:900 1:44:901");
 }
 
-TEST_P(BlobCommand, makes_no_container_by_a_dry_run_and_tells_if_it_would_not_be_made) {
+TEST_P(BlobCommand, makes_no_container_in_a_dry_run) {
     put(lower_group + "checkpoint/0", {{"offset", "700"}, {"sequencenumber", "41"}});
     const std::string missing =
         container().substr(0, container().find("Container=")) + "Container=" + new_container();

@@ -93,7 +93,7 @@ protected:
     std::unique_ptr<BlockingClient> store_;
 };
 
-TEST_P(BlobLostAnswer, of_a_claim_a_renewal_or_a_release_does_not_lose_the_partition) {
+TEST_P(BlobLostAnswer, of_any_write_does_not_lose_the_partition) {
     lose_each_answer([&](std::uint32_t partition) {
         Ownership mine{.partition = {partition}, .epoch = {1}};
         for (const char* owner : {"me", "me", ""}) {

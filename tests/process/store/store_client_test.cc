@@ -135,7 +135,7 @@ TEST_P(StoreClients, stopped_and_woken_when_another_has_taken_over_are_fenced) {
     successor->wait();
 }
 
-TEST_P(StoreClients, go_on_by_themselves_when_the_server_is_back_with_all_it_had_answered) {
+TEST_P(StoreClients, recover_with_all_acknowledged_when_the_server_is_back) {
     std::array<std::unique_ptr<Process>, processes> running = {start(0), start(1)};
     for (int i = 0; i < 40; ++i) {
         for (auto& process : running) ASSERT_NO_FATAL_FAILURE(read_one(*process));

@@ -81,7 +81,7 @@ struct StoreUnderFire : testing::Test {
     std::uint64_t answers = 0;
 };
 
-TEST_F(StoreUnderFire, keeps_every_answered_checkpoint_and_each_result_once_through_30_kills) {
+TEST_F(StoreUnderFire, keeps_every_answered_checkpoint_through_30_kills) {
     Random random(test::fresh_seed());
     std::vector<std::unique_ptr<Process>> running(processes);
     int epoch = 0;
@@ -171,7 +171,7 @@ TEST_F(StoreUnderFire, heartbeats_get_through_while_others_write_all_the_time) {
                 ms(waits[99]));
 }
 
-TEST_F(StoreUnderFire, a_stopped_process_with_the_lock_makes_others_answer_unavailable_in_time) {
+TEST_F(StoreUnderFire, a_stopped_lock_holder_makes_others_answer_unavailable) {
     // Which of its states it is stopped in is chance; sooner or later it holds the lock.
     checkpoint::BlockingClient client([&](io::Loop& loop) {
         auto store = checkpoint::SqliteStore::open(file, {"localhost", "other", "g"}, loop,
