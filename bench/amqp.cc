@@ -23,7 +23,6 @@ namespace evenkeel::bench {
 namespace {
 
 constexpr std::size_t bare_write_bytes = std::size_t{128} << 10;
-constexpr std::uint32_t without_end = 0x7fffffff;
 
 constexpr EventSize small{100, 1'000'000, 1000};
 constexpr EventSize large{1024, 150'000, 256};

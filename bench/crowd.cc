@@ -10,6 +10,7 @@
 #include "amqp/message.h"
 #include "bench/hub.h"
 #include "bench/peer.h"
+#include "bench/report.h"
 #include "cli/temporary_folder.h"
 #include "client/requests.h"
 #include "eventhubs/sas.h"
@@ -18,7 +19,6 @@
 namespace evenkeel::bench {
 namespace {
 
-constexpr std::uint32_t without_end = 0x7fffffff;
 constexpr double memory_max_mib = 600;
 constexpr double slow_link_max_kib = 128;
 constexpr double stalled_seconds = 3;
@@ -60,12 +60,6 @@ Result<amqp::Link*> show_token(Peer& peer, const HubProcess& hub) {
     if (!*good) return Error{ErrorCode::invalid_argument, "the hub refused the token"};
     EK_TRY(peer.flush());
     return sender;
-}
-
-double quantile(std::vector<double> values, double part) {
-    if (values.empty()) return 0;
-    std::sort(values.begin(), values.end());
-    return values[static_cast<std::size_t>(part * static_cast<double>(values.size() - 1))];
 }
 
 struct Sends {

@@ -16,6 +16,8 @@
 
 namespace evenkeel::bench {
 
+inline constexpr std::uint32_t without_end = 0x7fffffff;  // so much credit
+
 // A connected socket with a time-out of ten seconds for each call. Closed at the end.
 class BareSocket {
 public:

@@ -16,7 +16,7 @@ namespace evenkeel::bench {
 namespace {
 
 constexpr std::uint32_t partitions = 16;
-constexpr std::size_t event_bytes = 100;
+constexpr std::size_t small_event_bytes = 100;
 constexpr std::size_t bare_write_bytes = std::size_t{128} << 10;
 constexpr double wire_bytes = 236;  // of one event, as `bench amqp` counts them
 
@@ -98,7 +98,7 @@ Result<> ProcessorBench::noop() {
         std::max<std::uint64_t>(1, options_.events / sent_together) * sent_together;
     {
         EK_TRY_ASSIGN(const auto producer, Producer::open(hub->connection_string()));
-        BatchLoad load(*producer, partitions, {event_bytes, events, sent_together});
+        BatchLoad load(*producer, partitions, {small_event_bytes, events, sent_together});
         EK_TRY(load.run(events, std::chrono::minutes(5)));
     }
     EK_TRY_ASSIGN(auto bare, BareSource::start(bare_write_bytes));
@@ -143,7 +143,7 @@ Result<> ProcessorBench::noop() {
                  {"peak_rss_mib", peak_mib},
                  {"events_per_batch", median(batch_events)},
                  {"backlog_events", static_cast<double>(events)},
-                 {"event_bytes", event_bytes},
+                 {"event_bytes", small_event_bytes},
                  {"partitions", partitions},
                  {"events_per_second_min", *std::min_element(ours.begin(), ours.end())},
                  {"events_per_second_max", *std::max_element(ours.begin(), ours.end())}};
@@ -164,7 +164,7 @@ Result<> ProcessorBench::end_to_end() {
     PacedLoad load(*producer, {.partitions = partitions,
                                .events_per_second = rate,
                                .batch_events = 20,
-                               .event_bytes = event_bytes});
+                               .event_bytes = small_event_bytes});
     load.start();
     EK_TRY(answer_of(child));
     interrupt_.wait(std::chrono::milliseconds(500));
@@ -197,7 +197,7 @@ Result<> ProcessorBench::end_to_end() {
     result.more = {{"p50_ms", p50},
                    {"p99_ms", p99},
                    {"max_ms", max},
-                   {"event_bytes", event_bytes},
+                   {"event_bytes", small_event_bytes},
                    {"partitions", partitions}};
     lines_.push_back(result);
     return {};

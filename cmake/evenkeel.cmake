@@ -5,6 +5,7 @@ option(EVENKEEL_BENCHES "Build the unit benchmarks" OFF)
 option(EVENKEEL_CANARIES "Build the canaries: labs against code with a known bug" ON)
 option(EVENKEEL_FUZZERS "Build the fuzzers (clang only)" OFF)
 option(EVENKEEL_PCH "Precompile the standard headers that the libraries use" ON)
+option(EVENKEEL_JUMBO "Compile several sources of a library or of a test program as one" OFF)
 set(EVENKEEL_SANITIZE "" CACHE STRING "Sanitizers for -fsanitize=, such as address,undefined")
 
 set(CMAKE_CXX_STANDARD 20)
@@ -12,6 +13,12 @@ set(CMAKE_CXX_STANDARD_REQUIRED ON)
 set(CMAKE_CXX_EXTENSIONS OFF)
 set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
+if(EVENKEEL_JUMBO)
+    # Most of the time for one source goes into the headers that all of them read. What a source includes
+    # itself is still checked: clang-tidy reads each alone.
+    set(CMAKE_UNITY_BUILD ON)
+    set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
+endif()
 # Linking is memory hungry with debug information: one at a time.
 set_property(GLOBAL PROPERTY JOB_POOLS link=1)
 set(CMAKE_JOB_POOL_LINK link)
@@ -35,6 +42,10 @@ endif()
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
     -fno-omit-frame-pointer -fstack-protector-strong)
+if(EVENKEEL_JUMBO)
+    # A local name may be that of something in the source before it. `dev` reads each alone.
+    add_compile_options(-Wno-shadow)
+endif()
 add_compile_definitions(_GLIBCXX_ASSERTIONS)
 # A checkout must give the same binary wherever it lies.
 add_compile_options(-ffile-prefix-map=${CMAKE_SOURCE_DIR}/=)

@@ -38,7 +38,7 @@ constexpr Duration patience = std::chrono::seconds(5);
 // As the checker knows it; not among the processors.
 constexpr std::uint32_t producer_process = 1000;
 
-struct Failure {
+struct OpenFailure {
     std::string what;
     Error error;
     std::string hint;
@@ -56,7 +56,7 @@ public:
         server_.reset();
     }
 
-    std::optional<Failure> open();
+    std::optional<OpenFailure> open();
     void run();
     Verdict judge() const;
     std::optional<Error> first_error() const { return checker_->error(); }
@@ -102,42 +102,42 @@ private:
     Duration ran_{};
 };
 
-std::optional<Failure> Demo::open() {
+std::optional<OpenFailure> Demo::open() {
     std::string directory = options_.data;
     if (directory.empty()) {
         auto folder = cli::TemporaryFolder::make({}, "demo");
         if (!folder.ok()) {
-            return Failure{"cannot create a temporary folder", folder.error(),
-                           "set TMPDIR, or give --data DIR"};
+            return OpenFailure{"cannot create a temporary folder", folder.error(),
+                               "set TMPDIR, or give --data DIR"};
         }
         temporary_ = std::move(*folder);
         directory = temporary_->path();
     }
     const Instant before = clock_.now();
     if (const auto opened = open_hub(directory); !opened.ok()) {
-        return Failure{"cannot open the hub in " + directory, opened.error(),
-                       opened.error().code == ErrorCode::conflict
-                           ? "end the other process, or give another folder with --data"
-                           : "--data DIR with a folder that you may write to"};
+        return OpenFailure{"cannot open the hub in " + directory, opened.error(),
+                           opened.error().code == ErrorCode::conflict
+                               ? "end the other process, or give another folder with --data"
+                               : "--data DIR with a folder that you may write to"};
     }
     const auto took = std::chrono::duration<double, std::milli>(clock_.now() - before).count();
     if (const auto result = look_at_partitions(); !result.ok()) {
-        return Failure{fmt::format("cannot use event hub '{}'", options_.event_hub), result.error(),
-                       "another name with --hub"};
+        return OpenFailure{fmt::format("cannot use event hub '{}'", options_.event_hub),
+                           result.error(), "another name with --hub"};
     }
     cast_ = std::make_unique<Cast>(*checker_, connection_);
     store_ = options_.store;
     if (store_.empty()) {
         auto folder = cli::TemporaryFolder::make({}, "demo-progress");
         if (!folder.ok()) {
-            return Failure{"cannot create a temporary folder", folder.error(), "set TMPDIR"};
+            return OpenFailure{"cannot create a temporary folder", folder.error(), "set TMPDIR"};
         }
         progress_ = std::move(*folder);
         store_ = "sqlite:" + progress_->path() + "/progress.db";
     }
     for (int i = 0; i < 2; ++i) {
         if (const auto result = start_processor(); !result.ok()) {
-            return Failure{"cannot start a child process", result.error(), ""};
+            return OpenFailure{"cannot start a child process", result.error(), ""};
         }
     }
     headline_ = fmt::format(

@@ -2,16 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "amqp/codec_fixture.h"
 #include "base/random.h"
 #include "support/seed.h"
 
 namespace evenkeel::amqp {
 namespace {
-
-template <typename... Bytes>
-Buffer bytes_of(Bytes... bytes) {
-    return {static_cast<std::byte>(bytes)...};
-}
 
 template <typename Read>
 auto read(const Buffer& bytes, Read read) {
@@ -28,13 +24,6 @@ bool fails(const Buffer& bytes, Read read) {
     Decoder decoder(bytes);
     const auto value = (decoder.*read)();
     return decoder.failed() && !value;
-}
-
-Buffer written(auto write) {
-    Buffer bytes;
-    Encoder encoder(bytes);
-    write(encoder);
-    return bytes;
 }
 
 TEST(Decoder, reads_each_number_in_every_legal_encoding) {

@@ -9,6 +9,7 @@
 #include <utility>
 #include <vector>
 
+#include "amqp/codec_fixture.h"
 #include "amqp/connection.h"
 #include "base/random.h"
 
@@ -19,11 +20,6 @@ inline constexpr std::string_view sasl_header_text{"AMQP\3\1\0\0", 8};
 
 inline std::string text_of(ByteView bytes) {
     return std::string(as_text(bytes));
-}
-
-template <typename... Bytes>
-Buffer bytes_of(Bytes... bytes) {
-    return {static_cast<std::byte>(bytes)...};
 }
 
 struct Received {
@@ -134,13 +130,6 @@ inline Buffer frame_of(std::uint16_t channel, ByteView body, std::string_view pa
     Encoder(frame).bytes(as_bytes(payload));
     store(frame.data(), __builtin_bswap32(static_cast<std::uint32_t>(frame.size())));
     return frame;
-}
-
-template <typename Body>
-Buffer encoded(const Body& body) {
-    Buffer bytes;
-    encode(body, bytes);
-    return bytes;
 }
 
 // The bodies of one kind among frames.

@@ -2,17 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "amqp/codec_fixture.h"
 #include "amqp/performatives.h"
 
 namespace evenkeel::amqp {
 namespace {
-
-Buffer written(auto write) {
-    Buffer bytes;
-    Encoder encoder(bytes);
-    write(encoder);
-    return bytes;
-}
 
 Buffer a_map(std::string_view key, std::int64_t value) {
     return written([&](Encoder& to) {

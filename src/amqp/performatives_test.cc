@@ -2,15 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "amqp/codec_fixture.h"
+
 namespace evenkeel::amqp {
 namespace {
-
-template <typename Body>
-Buffer encoded(const Body& body) {
-    Buffer bytes;
-    encode(body, bytes);
-    return bytes;
-}
 
 template <typename Body>
 Body decoded(ByteView bytes) {
@@ -44,7 +39,7 @@ Fields fields_of(ByteView bytes) {
     return fields;
 }
 
-Buffer bytes_of(const Fields& fields) {
+Buffer encoded_fields(const Fields& fields) {
     Buffer bytes;
     Encoder encoder(bytes);
     encoder.descriptor(static_cast<std::uint8_t>(fields.kind));
@@ -68,7 +63,7 @@ Buffer a_map() {
     return bytes;
 }
 
-Attach an_attach() {
+Attach full_attach() {
     Attach attach;
     attach.name = "name";
     attach.handle = 7;
@@ -147,7 +142,7 @@ TEST(Performatives, of_sasl_survive_a_round_trip) {
 }
 
 TEST(Performatives, attach_survives_a_round_trip) {
-    const auto attach = decoded<Attach>(encoded(an_attach()));
+    const auto attach = decoded<Attach>(encoded(full_attach()));
 
     EXPECT_EQ(attach.name, "name");
     EXPECT_EQ(attach.handle, 7u);
@@ -161,7 +156,7 @@ TEST(Performatives, attach_survives_a_round_trip) {
     EXPECT_EQ(attach.offered_capabilities, (std::vector<std::string>{"a"}));
     EXPECT_EQ(attach.desired_capabilities, (std::vector<std::string>{"b", "c"}));
     EXPECT_EQ(attach.properties, a_map());
-    EXPECT_EQ(encoded(attach), encoded(an_attach()));
+    EXPECT_EQ(encoded(attach), encoded(full_attach()));
 }
 
 TEST(Performatives, disposition_carries_every_state) {
@@ -213,7 +208,7 @@ TEST(Performatives, are_read_at_every_legal_cut_of_trailing_fields) {
     const std::pair<Buffer, std::size_t> bodies[] = {
         {encoded(Open{"c", "h", 512, 1, 2, a_map()}), 0},
         {encoded(Begin{1, 2, 3, 4, 5}), 4},
-        {encoded(an_attach()), 3},
+        {encoded(full_attach()), 3},
         {encoded(Flow{1, 2, 3, 4, 5, 6, 7, 8, true, true}), 4},
         {encoded(Transfer{1, 2, as_bytes("t"), 0, true, true, true}), 1},
         {encoded(Disposition{Role::receiver, 1, 2, true, {}}), 2},
@@ -226,7 +221,7 @@ TEST(Performatives, are_read_at_every_legal_cut_of_trailing_fields) {
     for (const auto& [bytes, mandatory] : bodies) {
         Fields fields = fields_of(bytes);
         while (true) {
-            const Buffer cut = bytes_of(fields);
+            const Buffer cut = encoded_fields(fields);
             ByteView left = cut;
             EXPECT_EQ(decode_performative(left).ok(), fields.elements.size() >= mandatory)
                 << fields.kind << " with " << fields.elements.size();
@@ -238,10 +233,10 @@ TEST(Performatives, are_read_at_every_legal_cut_of_trailing_fields) {
 
 TEST(Performatives, have_their_defaults_for_fields_that_are_null_or_missing) {
     for (const std::size_t given : {3u, 14u}) {
-        Fields fields = fields_of(encoded(an_attach()));
+        Fields fields = fields_of(encoded(full_attach()));
         fields.elements.resize(3);
         fields.elements.resize(given, Buffer{std::byte{code::null}});
-        const auto attach = decoded<Attach>(bytes_of(fields));
+        const auto attach = decoded<Attach>(encoded_fields(fields));
         EXPECT_EQ(attach.sender_settle, SenderSettle::mixed);
         EXPECT_EQ(attach.receiver_settle, ReceiverSettle::first);
         EXPECT_FALSE(attach.source.present);
@@ -250,12 +245,12 @@ TEST(Performatives, have_their_defaults_for_fields_that_are_null_or_missing) {
         EXPECT_EQ(attach.max_message_bytes, 0u);
         EXPECT_TRUE(attach.properties.empty());
     }
-    const auto open = decoded<Open>(bytes_of(Fields{descriptor::open, {}}));
+    const auto open = decoded<Open>(encoded_fields(Fields{descriptor::open, {}}));
     EXPECT_EQ(open.max_frame_bytes, 0xffffffffu);
     EXPECT_EQ(open.channel_max, 0xffff);
     EXPECT_EQ(open.idle_timeout_ms, 0u);
-    const auto transfer =
-        decoded<Transfer>(bytes_of(Fields{descriptor::transfer, {Buffer{std::byte{code::uint0}}}}));
+    const auto transfer = decoded<Transfer>(
+        encoded_fields(Fields{descriptor::transfer, {Buffer{std::byte{code::uint0}}}}));
     EXPECT_FALSE(transfer.delivery_id);
     EXPECT_FALSE(transfer.message_format);
     EXPECT_FALSE(transfer.settled);
@@ -267,10 +262,10 @@ TEST(Performatives, echo_a_terminus_with_all_fields) {
     Buffer address;
     Encoder(address).string("hub");
     source.elements = {address};
-    Fields fields = fields_of(encoded(an_attach()));
-    fields.elements[5] = bytes_of(source);
+    Fields fields = fields_of(encoded(full_attach()));
+    fields.elements[5] = encoded_fields(source);
 
-    const auto attach = decoded<Attach>(bytes_of(fields));
+    const auto attach = decoded<Attach>(encoded_fields(fields));
 
     EXPECT_EQ(attach.source.address, "hub");
     EXPECT_EQ(attach.source.encoded, terminus(descriptor::source, "hub").encoded);
@@ -280,10 +275,10 @@ TEST(Performatives, read_address_filter_and_dynamic_of_a_terminus) {
     Fields source = fields_of(terminus(descriptor::source, "hub").encoded);
     source.elements[4] = Buffer{std::byte{code::boolean_true}};
     source.elements[7] = a_map();
-    Fields fields = fields_of(encoded(an_attach()));
-    fields.elements[5] = bytes_of(source);
+    Fields fields = fields_of(encoded(full_attach()));
+    fields.elements[5] = encoded_fields(source);
 
-    const auto attach = decoded<Attach>(bytes_of(fields));
+    const auto attach = decoded<Attach>(encoded_fields(fields));
 
     EXPECT_TRUE(attach.source.dynamic);
     EXPECT_EQ(attach.source.filter, a_map());
@@ -291,10 +286,10 @@ TEST(Performatives, read_address_filter_and_dynamic_of_a_terminus) {
 
 TEST(Performatives, take_a_coordinator_as_no_target) {
     Fields coordinator{0x30, {Buffer{std::byte{code::null}}}};
-    Fields fields = fields_of(encoded(an_attach()));
-    fields.elements[6] = bytes_of(coordinator);
+    Fields fields = fields_of(encoded(full_attach()));
+    fields.elements[6] = encoded_fields(coordinator);
 
-    EXPECT_FALSE(decoded<Attach>(bytes_of(fields)).target.present);
+    EXPECT_FALSE(decoded<Attach>(encoded_fields(fields)).target.present);
 }
 
 TEST(Performatives, are_read_by_symbolic_descriptors) {
@@ -319,24 +314,24 @@ TEST(Performatives, leave_the_payload_of_a_transfer) {
 TEST(Performatives, are_refused_if_malformed) {
     EXPECT_TRUE(is_refused({}));
     EXPECT_TRUE(is_refused(as_bytes("GET / HTTP/1.1")));
-    EXPECT_TRUE(is_refused(bytes_of(Fields{0x30, {}}))) << "unknown";
-    EXPECT_TRUE(is_refused(bytes_of(Fields{0x42, {}}))) << "challenges are not used";
+    EXPECT_TRUE(is_refused(encoded_fields(Fields{0x30, {}}))) << "unknown";
+    EXPECT_TRUE(is_refused(encoded_fields(Fields{0x42, {}}))) << "challenges are not used";
     const Buffer null_list{std::byte{0}, std::byte{0x53}, std::byte{0x10}, std::byte{0x40}};
     EXPECT_TRUE(is_refused(null_list));
     // Each field of each performative as something that it never is: a float.
     const Buffer a_float{std::byte{0x72}, std::byte{}, std::byte{}, std::byte{}, std::byte{}};
-    Fields fields = fields_of(encoded(an_attach()));
+    Fields fields = fields_of(encoded(full_attach()));
     for (const std::size_t i : {0u, 1u, 2u, 3u, 4u, 5u, 6u, 9u, 10u, 11u, 12u, 13u}) {
         Fields wrong = fields;
         wrong.elements[i] = a_float;
-        EXPECT_TRUE(is_refused(bytes_of(wrong))) << i;
+        EXPECT_TRUE(is_refused(encoded_fields(wrong))) << i;
     }
     fields.elements[3] = Buffer{std::byte{code::ubyte}, std::byte{3}};
-    EXPECT_TRUE(is_refused(bytes_of(fields))) << "no such settle mode";
+    EXPECT_TRUE(is_refused(encoded_fields(fields))) << "no such settle mode";
 }
 
 TEST(Performatives, are_refused_at_every_cut_of_their_bytes) {
-    const Buffer bytes = encoded(an_attach());
+    const Buffer bytes = encoded(full_attach());
     for (std::size_t size = 0; size < bytes.size(); ++size) {
         EXPECT_TRUE(is_refused(ByteView(bytes).first(size)));
     }

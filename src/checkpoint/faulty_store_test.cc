@@ -16,15 +16,17 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const GroupName group{"localhost", "homes", "$Default"};
+const GroupName faulty_group{"localhost", "homes", "$Default"};
 
 struct FaultyStoreWorld : testing::Test {
     std::unique_ptr<FaultyStore> client(io::sim::SimLoop& on) {
         return std::make_unique<FaultyStore>(
-            on, server_loop, std::make_shared<MemoryStore>(server_loop, server, group), faults,
-            world.fork_random());
+            on, server_loop, std::make_shared<MemoryStore>(server_loop, server, faulty_group),
+            faults, world.fork_random());
     }
-    std::vector<Member> members() { return server.snapshot(group).members({world.now(), {}}); }
+    std::vector<Member> members() {
+        return server.snapshot(faulty_group).members({world.now(), {}});
+    }
 
     io::sim::Scheduler world{test::test_seed()};
     MemoryServer server{world.clock()};
@@ -133,7 +135,7 @@ TEST_F(FaultyStoreWorld, ownership_writes_fail_each_for_itself) {
         world.run_for(1s);
     }
 
-    const auto stored = server.snapshot(group).ownerships({world.now(), {}});
+    const auto stored = server.snapshot(faulty_group).ownerships({world.now(), {}});
     ASSERT_EQ((*answer)->size(), wanted.size());
     std::size_t applied = 0, good = 0, lost = 0;
     for (std::size_t i = 0; i < wanted.size(); ++i) {
@@ -176,8 +178,8 @@ TEST_F(FaultyStoreWorld, one_seed_gives_one_schedule) {
         MemoryServer state(again.clock());
         io::sim::SimLoop remote(again, "store"), here(again, "a");
         const Faults bad{.refused_per_thousand = 100, .lost_per_thousand = 100};
-        FaultyStore store(here, remote, std::make_shared<MemoryStore>(remote, state, group), bad,
-                          again.fork_random());
+        FaultyStore store(here, remote, std::make_shared<MemoryStore>(remote, state, faulty_group),
+                          bad, again.fork_random());
         for (int i = 0; i < 50; ++i) store.list_members([](auto) {});
         again.run_until_idle();
         return again.trace_hash();

@@ -23,7 +23,7 @@ Incarnation incarnation() {
     return bytes;
 }
 
-std::uint32_t seed() {
+std::uint32_t golden_seed() {
     return checksum_seed(incarnation(), partition);
 }
 
@@ -54,7 +54,7 @@ TEST(GoldenBytes, a_record_is_what_it_was) {
     const Record record{{1000}, {64000}, time, 1, 2, {63936}, as_bytes("key"), as_bytes("payload")};
     std::vector<std::byte> bytes(stored_bytes(record));
 
-    encode(record, seed(), bytes.data());
+    encode(record, golden_seed(), bytes.data());
 
     EXPECT_EQ(hex(bytes), golden()["record"]);
 }
@@ -62,13 +62,13 @@ TEST(GoldenBytes, a_record_is_what_it_was) {
 TEST(GoldenBytes, a_segment_header_is_what_it_was) {
     const SegmentHeader header{{{1000}, {64000}}, incarnation(), partition, 72, {1767225600100}};
 
-    EXPECT_EQ(hex(encode(header, seed())), golden()["segment_header"]);
+    EXPECT_EQ(hex(encode(header, golden_seed())), golden()["segment_header"]);
 }
 
 TEST(GoldenBytes, an_index_entry_is_what_it_was) {
     std::vector<std::byte> bytes;
 
-    append_encoded({{64000}, {1000}, time}, seed(), bytes);
+    append_encoded({{64000}, {1000}, time}, golden_seed(), bytes);
 
     EXPECT_EQ(hex(bytes), golden()["index_entry"]);
 }
@@ -76,7 +76,7 @@ TEST(GoldenBytes, an_index_entry_is_what_it_was) {
 TEST(GoldenBytes, a_mark_is_what_it_was) {
     const Mark mark{9, {64000}, {1000}, {64072}, {1001}, time, 72};
 
-    EXPECT_EQ(hex(encode(mark, seed())), golden()["mark_slot"]);
+    EXPECT_EQ(hex(encode(mark, golden_seed())), golden()["mark_slot"]);
 }
 
 std::vector<std::byte> bytes_of(const std::string& name) {
@@ -91,7 +91,7 @@ std::vector<std::byte> bytes_of(const std::string& name) {
 // What each version wrote is read for ever: the fixtures of a version stay when the next one comes.
 TEST(GoldenBytes, of_version_1_are_read) {
     const auto bytes = bytes_of("record");  // the record's body is a part of them
-    const auto record = decode(bytes, {64000}, seed());
+    const auto record = decode(bytes, {64000}, golden_seed());
     ASSERT_TRUE(record);
     EXPECT_EQ(record->sequence.value, 1000);
     EXPECT_EQ(as_text(record->body), "payload");
@@ -99,10 +99,10 @@ TEST(GoldenBytes, of_version_1_are_read) {
     ASSERT_TRUE(header);
     EXPECT_EQ(header->name.base.value, 64000);
     EXPECT_EQ(segment_version(bytes_of("segment_header")), 1);
-    const auto index = decode_index(bytes_of("index_entry"), {0}, {70000}, seed());
+    const auto index = decode_index(bytes_of("index_entry"), {0}, {70000}, golden_seed());
     ASSERT_EQ(index.size(), 1u);
     EXPECT_EQ(index[0].sequence.value, 1000);
-    const auto mark = decode_mark(bytes_of("mark_slot"), seed());
+    const auto mark = decode_mark(bytes_of("mark_slot"), golden_seed());
     ASSERT_TRUE(mark);
     EXPECT_EQ(mark->end_sequence.value, 1001);
 }
@@ -110,7 +110,7 @@ TEST(GoldenBytes, of_version_1_are_read) {
 TEST(GoldenBytes, the_seed_joins_incarnation_and_partition) {
     std::array<std::byte, 4> bytes;
 
-    store(bytes.data(), seed());
+    store(bytes.data(), golden_seed());
 
     EXPECT_EQ(hex(bytes), golden()["checksum_seed"]);
 }

@@ -17,6 +17,9 @@
 
 namespace evenkeel::commitlog {
 
+// Room for four events of 64 bytes.
+inline constexpr LogOptions short_segments{.segment_bytes_max = 256};
+
 inline const LogIdentity test_identity{Incarnation{std::byte{7}, std::byte{9}}, PartitionId{3}};
 inline const std::string test_directory = "p3";
 

@@ -10,7 +10,6 @@ using namespace std::chrono_literals;
 
 const RetentionPolicy an_hour{.age_max = 1h, .bytes_max = std::nullopt};
 // Four events of 64 bytes.
-constexpr LogOptions short_segments{.segment_bytes_max = 256};
 
 // What must survive every restart.
 struct Numbers {

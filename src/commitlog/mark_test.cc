@@ -2,12 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "commitlog/segment_fixture.h"
 #include "io/sim/disk.h"
 
 namespace evenkeel::commitlog {
 namespace {
-
-constexpr std::uint32_t seed = 77;
 
 Mark a_mark(std::uint64_t counter) {
     return {counter, {64}, {1}, {640}, {10}, {1234}, 64};
@@ -15,24 +14,24 @@ Mark a_mark(std::uint64_t counter) {
 
 class MarkFile : public testing::Test {
 protected:
-    Result<std::optional<Mark>> read() { return read_mark(disk, "", seed); }
+    Result<std::optional<Mark>> read() { return read_mark(disk, "", fixture_seed); }
 
     io::sim::Disk disk;
     std::unique_ptr<io::File> file = std::move(*disk.open("/mark", io::OpenMode::create));
 };
 
 TEST_F(MarkFile, gives_back_the_newer_slot) {
-    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
-    ASSERT_TRUE(write_mark(*file, a_mark(8), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(7), fixture_seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(8), fixture_seed).ok());
     EXPECT_EQ(*read(), a_mark(8));
 
-    ASSERT_TRUE(write_mark(*file, a_mark(9), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(9), fixture_seed).ok());
     EXPECT_EQ(*read(), a_mark(9));
 }
 
 TEST_F(MarkFile, falls_back_to_the_other_slot_when_one_is_damaged) {
-    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
-    ASSERT_TRUE(write_mark(*file, a_mark(8), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(7), fixture_seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(8), fixture_seed).ok());
 
     disk.flip_bit("/mark", 20, 3);  // slot 0 holds the even counter
 
@@ -40,11 +39,11 @@ TEST_F(MarkFile, falls_back_to_the_other_slot_when_one_is_damaged) {
 }
 
 TEST_F(MarkFile, forgets_the_older_start_when_written_durably) {
-    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
-    ASSERT_TRUE(write_mark(*file, a_mark(8), seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(7), fixture_seed).ok());
+    ASSERT_TRUE(write_mark(*file, a_mark(8), fixture_seed).ok());
     Mark moved = a_mark(10);
     moved.start = {128};
-    ASSERT_TRUE(write_mark_durably(*file, moved, seed).ok());
+    ASSERT_TRUE(write_mark_durably(*file, moved, fixture_seed).ok());
 
     disk.flip_bit("/mark", 20, 3);
 
@@ -53,8 +52,8 @@ TEST_F(MarkFile, forgets_the_older_start_when_written_durably) {
 
 TEST_F(MarkFile, is_none_when_neither_slot_is_good) {
     EXPECT_EQ(*read(), std::nullopt);
-    ASSERT_TRUE(write_mark(*file, a_mark(7), seed).ok());
-    EXPECT_EQ(*read_mark(disk, "", seed + 1), std::nullopt);
+    ASSERT_TRUE(write_mark(*file, a_mark(7), fixture_seed).ok());
+    EXPECT_EQ(*read_mark(disk, "", fixture_seed + 1), std::nullopt);
     ASSERT_TRUE(disk.remove("/mark").ok());
     EXPECT_EQ(*read(), std::nullopt);
 }
@@ -80,11 +79,11 @@ TEST(Mark, is_bad_with_numbers_that_no_log_has) {
 }
 
 TEST(Mark, is_bad_with_any_bit_flipped) {
-    const auto good = encode(a_mark(7), seed);
+    const auto good = encode(a_mark(7), fixture_seed);
     for (std::size_t i = 0; i < good.size() * 8; ++i) {
         auto bytes = good;
         bytes[i / 8] ^= std::byte{1} << (i % 8);
-        EXPECT_FALSE(decode_mark(bytes, seed).has_value()) << "bit " << i;
+        EXPECT_FALSE(decode_mark(bytes, fixture_seed).has_value()) << "bit " << i;
     }
 }
 

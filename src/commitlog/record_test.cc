@@ -2,16 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "commitlog/segment_fixture.h"
+
 namespace evenkeel::commitlog {
 namespace {
 
-constexpr std::uint32_t seed = 77;
 constexpr Offset here{640};
 
 std::vector<std::byte> a_record(std::string_view body = "hello", std::string_view key = "k") {
     const Record record{{10}, here, {1234}, 0, 1, {600}, as_bytes(key), as_bytes(body)};
     std::vector<std::byte> bytes(stored_bytes(record));
-    encode(record, seed, bytes.data());
+    encode(record, fixture_seed, bytes.data());
     return bytes;
 }
 
@@ -26,7 +27,7 @@ TEST(Record, moves_the_offset_by_its_size_and_56_rounded_up_to_8) {
 TEST(Record, comes_back_as_it_was) {
     const auto bytes = a_record();
 
-    const auto record = decode(bytes, here, seed);
+    const auto record = decode(bytes, here, fixture_seed);
 
     ASSERT_TRUE(record.has_value());
     EXPECT_EQ(record->sequence.value, 10);
@@ -42,7 +43,7 @@ TEST(Record, comes_back_as_it_was) {
 TEST(Record, may_be_empty) {
     const auto bytes = a_record("", "");
 
-    const auto record = decode(bytes, here, seed);
+    const auto record = decode(bytes, here, fixture_seed);
 
     ASSERT_TRUE(record.has_value());
     EXPECT_TRUE(record->key.empty());
@@ -54,19 +55,19 @@ TEST(Record, is_bad_with_any_bit_flipped) {
     for (std::size_t i = 0; i < good.size() * 8; ++i) {
         auto bytes = good;
         bytes[i / 8] ^= std::byte{1} << (i % 8);
-        EXPECT_FALSE(decode(bytes, here, seed).has_value()) << "bit " << i;
+        EXPECT_FALSE(decode(bytes, here, fixture_seed).has_value()) << "bit " << i;
     }
 }
 
 TEST(Record, is_bad_when_it_is_not_all_there) {
     const auto bytes = a_record();
     for (std::size_t size = 0; size < bytes.size(); ++size) {
-        EXPECT_FALSE(decode(ByteView(bytes).first(size), here, seed).has_value()) << size;
+        EXPECT_FALSE(decode(ByteView(bytes).first(size), here, fixture_seed).has_value()) << size;
     }
 }
 
 TEST(Record, is_bad_in_another_place) {
-    EXPECT_FALSE(decode(a_record(), here + 8, seed).has_value());
+    EXPECT_FALSE(decode(a_record(), here + 8, fixture_seed).has_value());
 }
 
 TEST(Record, is_bad_in_another_partition_or_incarnation) {
@@ -94,7 +95,7 @@ TEST(Record, leaves_no_bytes_of_memory_behind_it) {
     const Record record{{0}, {0}, {0}, 0, 0, {0}, {}, as_bytes("x")};
     std::vector<std::byte> bytes(stored_bytes(record), std::byte{0xee});
 
-    encode(record, seed, bytes.data());
+    encode(record, fixture_seed, bytes.data());
 
     for (std::size_t i = record_header_bytes + 1; i < bytes.size(); ++i) {
         EXPECT_EQ(bytes[i], std::byte{0}) << i;

@@ -11,7 +11,6 @@ using io::sim::CrashPolicy;
 
 constexpr SegmentName first_segment{{0}, {0}};
 // Four events of 64 bytes.
-constexpr LogOptions short_segments{.segment_bytes_max = 256};
 
 std::string path_of(const SegmentName& name) {
     return test_directory + "/" + log_name(name);

@@ -10,8 +10,10 @@
 
 namespace evenkeel::commitlog {
 
+inline constexpr std::uint32_t fixture_seed = 77;
+
 struct SegmentFixture {
-    static constexpr std::uint32_t seed = 77;
+    static constexpr std::uint32_t seed = fixture_seed;
     static constexpr SegmentName name{{100}, {6400}};
 
     // One record for each body, numbered from 100 on, one second apart.

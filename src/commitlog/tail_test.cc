@@ -2,16 +2,17 @@
 
 #include <gtest/gtest.h>
 
+#include "commitlog/segment_fixture.h"
+
 namespace evenkeel::commitlog {
 namespace {
 
-constexpr std::uint32_t seed = 77;
 using Field = Target::Field;
 
 // Appends a record of 64 bytes.
 void add(Tail& tail, std::int64_t sequence, std::int64_t time = 0) {
     const Record record{{sequence}, tail.end(), {time}, 0, 0, {0}, {}, as_bytes("x")};
-    encode(record, seed, tail.append(stored_bytes(record)));
+    encode(record, fixture_seed, tail.append(stored_bytes(record)));
 }
 
 Tail a_tail(int records, Offset start = {0}) {

@@ -7,8 +7,6 @@
 namespace evenkeel::commitlog {
 namespace {
 
-constexpr LogOptions short_segments{.segment_bytes_max = 256};  // four events of 64 bytes
-
 // Overwrites bytes in a header, slot or record, and makes its checksum good again.
 template <typename T>
 void put(LogFixture& world, const std::string& path, std::uint64_t position, std::size_t size,

@@ -31,6 +31,7 @@ using eventhubs::make_sas;
 
 inline const Secret root_key("root key, as it is written=");
 inline const Secret other_key("another key");
+inline const std::string reading_address = "eh1/ConsumerGroups/$Default/Partitions/0";
 
 inline void append_section(Buffer& to, std::uint64_t kind, const Buffer& value) {
     Encoder(to).descriptor(static_cast<std::uint8_t>(kind));

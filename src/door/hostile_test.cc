@@ -18,9 +18,9 @@
 namespace evenkeel::door {
 namespace {
 
-enum class Way : std::uint8_t { plain, tls, websocket, websocket_over_tls };
+enum class Transport : std::uint8_t { plain, tls, websocket, websocket_over_tls };
 
-constexpr std::uint16_t port_of(Way way) {
+constexpr std::uint16_t port_of(Transport way) {
     constexpr std::uint16_t ports[] = {5672, 5671, 80, 443};
     return ports[static_cast<std::size_t>(way)];
 }
@@ -72,7 +72,7 @@ private:
 // Writes a script in pieces, reads or does not, and leaves in the middle or at the end, or stays.
 class Hostile {
 public:
-    Hostile(DoorFixture& world, Way way, Random random)
+    Hostile(DoorFixture& world, Transport way, Random random)
         : loop_(world.client_loop),
           random_(random),
           way_(way),
@@ -92,13 +92,13 @@ public:
 
 private:
     std::unique_ptr<io::Socket> layered(std::unique_ptr<io::Socket> socket) {
-        if (way_ == Way::plain) return socket;
+        if (way_ == Transport::plain) return socket;
         if (random_.chance(1, 3)) socket = noisy(std::move(socket));
-        if (way_ == Way::tls || way_ == Way::websocket_over_tls) {
+        if (way_ == Transport::tls || way_ == Transport::websocket_over_tls) {
             socket = io::tls_client(loop_, std::move(socket), *certificates().client, "hub");
         }
-        if (way_ == Way::tls) return socket;
-        if (way_ == Way::websocket_over_tls && random_.chance(1, 3)) {
+        if (way_ == Transport::tls) return socket;
+        if (way_ == Transport::websocket_over_tls && random_.chance(1, 3)) {
             socket = noisy(std::move(socket));
         }
         return http::websocket_client(loop_, std::move(socket), {.host = "hub"});
@@ -137,7 +137,7 @@ private:
 
     io::sim::SimLoop& loop_;
     Random random_;
-    const Way way_;
+    const Transport way_;
     Buffer script_;
     const bool reads_;
     std::vector<std::byte> input_;
@@ -173,9 +173,9 @@ public:
         world_.wait(
             [&](auto done) { world_.hubs->create_group("eh1", "honest", std::move(done)); });
         if (!by_all_ways) return;
-        world_.door->serve(listener(Way::tls));
-        server_.serve(listener(Way::websocket));
-        server_.serve(listener(Way::websocket_over_tls));
+        world_.door->serve(listener(Transport::tls));
+        server_.serve(listener(Transport::websocket));
+        server_.serve(listener(Transport::websocket_over_tls));
     }
     ~HostileWorld() {
         hostiles_.clear();
@@ -215,15 +215,15 @@ public:
     const Reached& reached() const { return reached_; }
 
 private:
-    std::unique_ptr<io::Listener> listener(Way way) {
+    std::unique_ptr<io::Listener> listener(Transport way) {
         auto made = *world_.network.host("hub", world_.loop).listen({"hub", port_of(way)});
-        if (way == Way::websocket) return made;
+        if (way == Transport::websocket) return made;
         return io::tls_listener(world_.loop, std::move(made), *certificates().server);
     }
     // More clients come, some go, and what their links are attached to changes.
     void disturb() {
         for (std::uint64_t more = random_.below(3); more > 0; --more) {
-            const auto way = static_cast<Way>(random_.below(ways_));
+            const auto way = static_cast<Transport>(random_.below(ways_));
             ++reached_.clients;
             hostiles_.push_back(std::make_unique<Hostile>(world_, way, random_.fork()));
         }

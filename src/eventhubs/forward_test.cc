@@ -36,7 +36,7 @@ amqp::Buffer annotated(std::initializer_list<std::string_view> names, ByteView e
     return buffer;
 }
 
-std::map<std::uint64_t, amqp::Section> sections_of(ByteView message) {
+std::map<std::uint64_t, amqp::Section> sections_by_kind(ByteView message) {
     std::map<std::uint64_t, amqp::Section> found;
     std::uint64_t last = 0;
     while (!message.empty()) {
@@ -60,7 +60,7 @@ TEST(ForwardedEvent, keeps_body_and_properties_and_adds_given_ones) {
 
     const auto letter = with_properties(event, ours);
 
-    auto found = sections_of(letter);
+    auto found = sections_by_kind(letter);
     EXPECT_EQ(as_text(*amqp::Decoder(found[descriptor::data].value).binary()), "door opened");
     EXPECT_TRUE(found.contains(descriptor::properties));
     const ByteView properties = found[descriptor::application_properties].value;
@@ -78,7 +78,7 @@ TEST(ForwardedEvent, replaces_properties_when_forwarded_again) {
 
     const auto again = with_properties(with_properties(an_event({.body = "x"}), first), second);
 
-    auto found = sections_of(again);
+    auto found = sections_by_kind(again);
     EXPECT_EQ(amqp::text_in(found[descriptor::application_properties].value, "cause"), "second");
 }
 
@@ -88,7 +88,7 @@ TEST(ForwardedEvent, keeps_malformed_sections_as_its_body) {
          {std::string_view("no sections at all"), std::string_view("\0\x53\x75\xa0\x09", 5)}) {
         const auto letter = with_properties(as_bytes(text), ours);
 
-        auto found = sections_of(letter);
+        auto found = sections_by_kind(letter);
         EXPECT_EQ(as_text(*amqp::Decoder(found[descriptor::data].value).binary()), text);
         EXPECT_EQ(amqp::text_in(found[descriptor::application_properties].value, "cause"),
                   "damaged");

@@ -12,8 +12,6 @@
 namespace evenkeel::http {
 namespace {
 
-constexpr std::string_view head_end = "\r\n\r\n";
-
 Error malformed_url(std::string_view why) {
     return {ErrorCode::invalid_argument, fmt::format("address: {}", why)};
 }

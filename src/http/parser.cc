@@ -11,7 +11,6 @@ namespace evenkeel::http {
 namespace {
 
 constexpr std::string_view line_end = "\r\n";
-constexpr std::string_view head_end = "\r\n\r\n";
 constexpr std::size_t chunk_line_bytes_max = 256;
 constexpr std::size_t trailer_bytes_max = std::size_t{4} * 1024;
 

@@ -15,6 +15,7 @@
 
 namespace evenkeel::http {
 
+inline constexpr std::string_view head_end = "\r\n\r\n";
 inline constexpr std::size_t head_bytes_max = std::size_t{16} * 1024;
 inline constexpr std::size_t fields_max = 100;
 inline constexpr std::size_t body_bytes_max = std::size_t{1} << 20;

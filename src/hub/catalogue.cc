@@ -15,7 +15,7 @@ namespace json = boost::json;
 
 constexpr std::uint64_t catalogue_bytes_max = std::uint64_t{256} << 20;
 
-Error damaged(std::string_view why) {
+Error damaged_catalogue(std::string_view why) {
     return {ErrorCode::corrupt, fmt::format("not a good catalogue: {}", why)};
 }
 
@@ -49,7 +49,7 @@ io::TwinFile twin_file(io::FileSystem& files, const std::string& directory) {
 }
 
 Result<EventHubRecord> decode_event_hub(const json::value& value) {
-    if (!value.is_object()) return damaged("an event hub is not an object");
+    if (!value.is_object()) return damaged_catalogue("an event hub is not an object");
     const json::object& object = value.get_object();
     EventHubRecord hub;
     std::int64_t retention = 0;
@@ -63,11 +63,11 @@ Result<EventHubRecord> decode_event_hub(const json::value& value) {
                           take(object, "partition_bytes_max", hub.partition_bytes_max) &&
                           take(object, "created_ms", hub.created.milliseconds) && creating &&
                           creating->is_bool() && groups && groups->is_array();
-    if (!complete) return damaged("an event hub lacks a field");
+    if (!complete) return damaged_catalogue("an event hub lacks a field");
     hub.retention = std::chrono::milliseconds(retention);
     hub.creating = creating->get_bool();
     for (const auto& group : groups->get_array()) {
-        if (!group.is_string()) return damaged("a consumer group is not a string");
+        if (!group.is_string()) return damaged_catalogue("a consumer group is not a string");
         hub.groups.emplace_back(group.get_string());
     }
     return hub;
@@ -120,18 +120,18 @@ Result<Catalogue> decode_catalogue(std::string_view text) {
                   format::unframed(text, "catalogue", format::catalogue, "catalogue"));
     boost::system::error_code error;
     const json::value value = json::parse(json::string_view(body.data(), body.size()), error);
-    if (error || !value.is_object()) return damaged("it is not a JSON object");
+    if (error || !value.is_object()) return damaged_catalogue("it is not a JSON object");
     const json::object& object = value.get_object();
     Catalogue catalogue;
     const json::value* hubs = object.if_contains("event_hubs");
     const json::value* removing = object.if_contains("removing");
     if (!take(object, "generation", catalogue.generation) || !hubs || !hubs->is_array() ||
         !removing || !removing->is_array()) {
-        return damaged("it lacks a field");
+        return damaged_catalogue("it lacks a field");
     }
     const json::value* identity = object.if_contains("identity");
     if (identity && !take_incarnation(*identity, catalogue.identity)) {
-        return damaged("its identity is none");
+        return damaged_catalogue("its identity is none");
     }
     for (const auto& hub : hubs->get_array()) {
         EK_TRY_ASSIGN(auto record, decode_event_hub(hub));
@@ -139,7 +139,8 @@ Result<Catalogue> decode_catalogue(std::string_view text) {
     }
     for (const auto& entry : removing->get_array()) {
         commitlog::Incarnation incarnation;
-        if (!take_incarnation(entry, incarnation)) return damaged("a folder to remove is unnamed");
+        if (!take_incarnation(entry, incarnation))
+            return damaged_catalogue("a folder to remove is unnamed");
         catalogue.removing.push_back(incarnation);
     }
     return catalogue;

@@ -13,7 +13,7 @@ namespace {
 using io::sim::CrashPolicy;
 using io::sim::Disk;
 
-const std::string folder = "data";
+const std::string data_folder = "data";
 const commitlog::Incarnation one{std::byte{1}};
 const commitlog::Incarnation two{std::byte{2}};
 
@@ -29,11 +29,11 @@ void make_folder(Disk& disk, const std::string& path) {
 }
 
 // A hub whose catalogue has the event hubs with a folder and a file in it each.
-std::unique_ptr<Disk> a_disk(const std::vector<commitlog::Incarnation>& hubs = {},
-                             const std::vector<commitlog::Incarnation>& removing = {},
-                             bool creating = false) {
+std::unique_ptr<Disk> disk_with(const std::vector<commitlog::Incarnation>& hubs = {},
+                                const std::vector<commitlog::Incarnation>& removing = {},
+                                bool creating = false) {
     auto disk = std::make_unique<Disk>();
-    auto made = open_data_folder(*disk, folder);
+    auto made = open_data_folder(*disk, data_folder);
     EXPECT_TRUE(made.ok());
     Catalogue catalogue = made->catalogue;
     for (const auto& incarnation : hubs) {
@@ -46,15 +46,15 @@ std::unique_ptr<Disk> a_disk(const std::vector<commitlog::Incarnation>& hubs = {
     }
     catalogue.removing = removing;
     catalogue.generation += 1;
-    EXPECT_TRUE(save_catalogue(*disk, folder, catalogue).ok());
+    EXPECT_TRUE(save_catalogue(*disk, data_folder, catalogue).ok());
     for (const auto& list : {hubs, removing}) {
         for (const auto& incarnation : list) {
-            make_folder(*disk, event_hub_path(folder, incarnation));
-            make_folder(*disk, partition_path(folder, incarnation, {0}));
-            make_file(*disk, partition_path(folder, incarnation, {0}) + "/mark");
+            make_folder(*disk, event_hub_path(data_folder, incarnation));
+            make_folder(*disk, partition_path(data_folder, incarnation, {0}));
+            make_file(*disk, partition_path(data_folder, incarnation, {0}) + "/mark");
         }
     }
-    EXPECT_TRUE(disk->sync_directory(folder + "/hubs").ok());
+    EXPECT_TRUE(disk->sync_directory(data_folder + "/hubs").ok());
     return disk;
 }
 
@@ -70,7 +70,7 @@ Snapshot snapshot(const Disk& disk) {
 TEST(DataFolder, is_made_where_nothing_is) {
     Disk disk;
 
-    const auto opened = open_data_folder(disk, folder);
+    const auto opened = open_data_folder(disk, data_folder);
 
     ASSERT_TRUE(opened.ok()) << opened.error().detail;
     EXPECT_TRUE(opened->catalogue.event_hubs.empty());
@@ -80,10 +80,10 @@ TEST(DataFolder, is_made_where_nothing_is) {
 
 TEST(DataFolder, is_made_in_a_folder_that_is_empty_or_a_fresh_disk) {
     Disk disk;
-    make_folder(disk, folder);
-    make_folder(disk, folder + "/lost+found");
+    make_folder(disk, data_folder);
+    make_folder(disk, data_folder + "/lost+found");
 
-    EXPECT_TRUE(open_data_folder(disk, folder).ok());
+    EXPECT_TRUE(open_data_folder(disk, data_folder).ok());
 }
 
 TEST(DataFolder, asks_for_its_name_and_its_parent) {
@@ -97,7 +97,7 @@ TEST(DataFolder, asks_for_its_name_and_its_parent) {
 TEST(DataFolder, lasts_from_the_moment_it_is_open) {
     Random random(test::test_seed());
     for (const std::string& path :
-         {folder, "/" + folder, std::string("a/b"), std::string("a/b/")}) {
+         {data_folder, "/" + data_folder, std::string("a/b"), std::string("a/b/")}) {
         Disk disk;
         make_folder(disk, "a");
         ASSERT_TRUE(disk.sync_directory("").ok());
@@ -118,49 +118,49 @@ TEST(DataFolder, can_be_made_again_after_a_crash_at_any_step_of_making_it) {
     disk.set_hook([&](const io::sim::Operation&) {
         for (int policy = 0; policy <= static_cast<int>(CrashPolicy::any); ++policy) {
             const auto image = disk.crash(random, static_cast<CrashPolicy>(policy));
-            const auto again = open_data_folder(*image, folder);
+            const auto again = open_data_folder(*image, data_folder);
             ASSERT_TRUE(again.ok()) << again.error().detail;
         }
     });
 
-    EXPECT_TRUE(open_data_folder(disk, folder).ok());
+    EXPECT_TRUE(open_data_folder(disk, data_folder).ok());
 }
 
 TEST(DataFolder, that_holds_something_else_is_refused_untouched) {
     for (const std::string stranger : {"holiday.jpg", "Catalogue", "catalogue.bak", ".hidden"}) {
         Disk disk;
-        make_folder(disk, folder);
-        make_file(disk, folder + "/" + stranger);
+        make_folder(disk, data_folder);
+        make_file(disk, data_folder + "/" + stranger);
         const auto before = snapshot(disk);
 
-        const auto opened = open_data_folder(disk, folder);
+        const auto opened = open_data_folder(disk, data_folder);
 
         ASSERT_FALSE(opened.ok());
         EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
         EXPECT_EQ(opened.error().detail, "data holds '" + stranger +
                                              "', which is not part of a hub; move it away, or "
-                                             "choose another data folder");
+                                             "choose another data data_folder");
         EXPECT_EQ(snapshot(disk), before);
     }
 }
 
 TEST(DataFolder, that_is_a_file_is_refused_untouched) {
     Disk disk;
-    make_file(disk, folder);
+    make_file(disk, data_folder);
     const auto before = snapshot(disk);
 
-    EXPECT_FALSE(open_data_folder(disk, folder).ok());
+    EXPECT_FALSE(open_data_folder(disk, data_folder).ok());
 
     EXPECT_EQ(disk.files(), before.files);
 }
 
 TEST(DataFolder, with_event_hubs_but_no_catalogue_is_refused_untouched) {
-    auto disk = a_disk({one});
+    auto disk = disk_with({one});
     ASSERT_TRUE(disk->remove("data/catalogue").ok());
     ASSERT_TRUE(disk->remove("data/catalogue.copy").ok());
     const auto before = snapshot(*disk);
 
-    const auto opened = open_data_folder(*disk, folder);
+    const auto opened = open_data_folder(*disk, data_folder);
 
     ASSERT_FALSE(opened.ok());
     EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
@@ -173,11 +173,11 @@ TEST(DataFolder, with_event_hubs_but_no_catalogue_is_refused_untouched) {
 TEST(DataFolder, with_an_unknown_folder_is_refused_and_left_as_it_is) {
     const std::string names[] = {"notes", to_text(two), "01"};
     for (const auto& name : names) {
-        auto disk = a_disk({one});
+        auto disk = disk_with({one});
         make_folder(*disk, "data/hubs/" + name);
         const auto before = disk->files();
 
-        const auto opened = open_data_folder(*disk, folder);
+        const auto opened = open_data_folder(*disk, data_folder);
 
         ASSERT_FALSE(opened.ok());
         EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
@@ -188,76 +188,76 @@ TEST(DataFolder, with_an_unknown_folder_is_refused_and_left_as_it_is) {
 }
 
 TEST(DataFolder, with_two_damaged_catalogues_is_refused_and_nothing_removed) {
-    auto disk = a_disk({one});
+    auto disk = disk_with({one});
     disk->flip_bit("data/catalogue", 50, 0);
     disk->flip_bit("data/catalogue.copy", 50, 0);
     const auto before = disk->files();
 
-    EXPECT_EQ(open_data_folder(*disk, folder).error().code, ErrorCode::corrupt);
+    EXPECT_EQ(open_data_folder(*disk, data_folder).error().code, ErrorCode::corrupt);
     EXPECT_EQ(disk->files(), before);
 }
 
 TEST(DataFolder, keeps_its_identity_and_gets_one_if_it_has_none) {
-    const auto disk = a_disk({one});
-    const auto first = open_data_folder(*disk, folder)->catalogue.identity;
+    const auto disk = disk_with({one});
+    const auto first = open_data_folder(*disk, data_folder)->catalogue.identity;
     EXPECT_NE(first, commitlog::Incarnation{});
-    EXPECT_EQ(open_data_folder(*disk, folder)->catalogue.identity, first);
+    EXPECT_EQ(open_data_folder(*disk, data_folder)->catalogue.identity, first);
 
     // As a version without identities has left it.
-    Catalogue old = open_data_folder(*disk, folder)->catalogue;
+    Catalogue old = open_data_folder(*disk, data_folder)->catalogue;
     old.identity = {};
     old.generation += 1;
-    ASSERT_TRUE(save_catalogue(*disk, folder, old).ok());
-    const auto given = open_data_folder(*disk, folder)->catalogue.identity;
+    ASSERT_TRUE(save_catalogue(*disk, data_folder, old).ok());
+    const auto given = open_data_folder(*disk, data_folder)->catalogue.identity;
 
     EXPECT_NE(given, commitlog::Incarnation{});
-    EXPECT_EQ(open_data_folder(*disk, folder)->catalogue.identity, given);
-    EXPECT_NE(open_data_folder(*a_disk(), folder)->catalogue.identity, given);
+    EXPECT_EQ(open_data_folder(*disk, data_folder)->catalogue.identity, given);
+    EXPECT_NE(open_data_folder(*disk_with(), data_folder)->catalogue.identity, given);
 }
 
 TEST(DataFolder, belongs_to_one_at_a_time) {
     Disk disk;
-    auto first = open_data_folder(disk, folder);
+    auto first = open_data_folder(disk, data_folder);
     ASSERT_TRUE(first.ok());
     const auto before = disk.files();
 
-    const auto second = open_data_folder(disk, folder);
+    const auto second = open_data_folder(disk, data_folder);
 
     ASSERT_FALSE(second.ok());
     EXPECT_EQ(second.error().code, ErrorCode::conflict);
     EXPECT_EQ(disk.files(), before);
     first->lock.reset();
-    EXPECT_TRUE(open_data_folder(disk, folder).ok());
+    EXPECT_TRUE(open_data_folder(disk, data_folder).ok());
 }
 
 TEST(DataFolder, mends_a_damaged_or_missing_catalogue_file_when_it_is_opened) {
     for (const char* name : {catalogue_file_name, catalogue_copy_name}) {
-        auto disk = a_disk({one});
-        disk->flip_bit(folder + "/" + name, 50, 0);
-        ASSERT_TRUE(open_data_folder(*disk, folder).ok());
-        EXPECT_TRUE((*load_catalogue(*disk, folder))->whole);
+        auto disk = disk_with({one});
+        disk->flip_bit(data_folder + "/" + name, 50, 0);
+        ASSERT_TRUE(open_data_folder(*disk, data_folder).ok());
+        EXPECT_TRUE((*load_catalogue(*disk, data_folder))->whole);
 
-        ASSERT_TRUE(disk->remove(folder + "/" + name).ok());
-        ASSERT_TRUE(open_data_folder(*disk, folder).ok());
-        EXPECT_TRUE((*load_catalogue(*disk, folder))->whole);
+        ASSERT_TRUE(disk->remove(data_folder + "/" + name).ok());
+        ASSERT_TRUE(open_data_folder(*disk, data_folder).ok());
+        EXPECT_TRUE((*load_catalogue(*disk, data_folder))->whole);
     }
 }
 
 TEST(DataFolder, changes_nothing_when_all_is_well) {
-    auto disk = a_disk({one});
-    { ASSERT_TRUE(open_data_folder(*disk, folder).ok()); }
-    const auto generation = (*load_catalogue(*disk, folder))->catalogue.generation;
+    auto disk = disk_with({one});
+    { ASSERT_TRUE(open_data_folder(*disk, data_folder).ok()); }
+    const auto generation = (*load_catalogue(*disk, data_folder))->catalogue.generation;
 
-    ASSERT_TRUE(open_data_folder(*disk, folder).ok());
+    ASSERT_TRUE(open_data_folder(*disk, data_folder).ok());
 
-    EXPECT_EQ((*load_catalogue(*disk, folder))->catalogue.generation, generation);
+    EXPECT_EQ((*load_catalogue(*disk, data_folder))->catalogue.generation, generation);
 }
 
 TEST(DataFolder, finishes_removals_and_undoes_creations_cut_short) {
     for (const bool creating : {false, true}) {
-        auto disk = creating ? a_disk({one}, {}, true) : a_disk({two}, {one});
+        auto disk = creating ? disk_with({one}, {}, true) : disk_with({two}, {one});
 
-        const auto opened = open_data_folder(*disk, folder);
+        const auto opened = open_data_folder(*disk, data_folder);
 
         ASSERT_TRUE(opened.ok()) << opened.error().detail;
         EXPECT_EQ(opened->catalogue.event_hubs.size(), creating ? 0u : 1u);
@@ -270,12 +270,12 @@ TEST(DataFolder, finishes_removals_and_undoes_creations_cut_short) {
 
 TEST(DataFolder, survives_a_crash_at_each_step_of_finishing_what_was_begun) {
     Random random(test::test_seed());
-    auto disk = a_disk({two}, {one});
+    auto disk = disk_with({two}, {one});
     std::size_t images = 0;
     disk->set_hook([&](const io::sim::Operation&) {
         for (int policy = 0; policy <= static_cast<int>(CrashPolicy::any); ++policy) {
             const auto image = disk->crash(random, static_cast<CrashPolicy>(policy));
-            const auto again = open_data_folder(*image, folder);
+            const auto again = open_data_folder(*image, data_folder);
             ASSERT_TRUE(again.ok()) << again.error().detail;
             ASSERT_EQ(again->catalogue.event_hubs.size(), 1u);
             ASSERT_EQ(again->catalogue.event_hubs[0].incarnation, two);
@@ -284,30 +284,30 @@ TEST(DataFolder, survives_a_crash_at_each_step_of_finishing_what_was_begun) {
         }
     });
 
-    ASSERT_TRUE(open_data_folder(*disk, folder).ok());
+    ASSERT_TRUE(open_data_folder(*disk, data_folder).ok());
     EXPECT_GT(images, 30u);
 }
 
 TEST(DataFolder, opens_although_a_leftover_cannot_be_removed) {
-    auto disk = a_disk({two}, {one});
+    auto disk = disk_with({two}, {one});
     disk->fail({.kind = io::sim::OperationKind::remove, .path_contains = to_text(one)});
 
-    auto opened = open_data_folder(*disk, folder);
+    auto opened = open_data_folder(*disk, data_folder);
 
     ASSERT_TRUE(opened.ok()) << opened.error().detail;
     EXPECT_EQ(opened->catalogue.removing, (std::vector<commitlog::Incarnation>{one}));
     opened->lock.reset();
-    opened = open_data_folder(*disk, folder);
+    opened = open_data_folder(*disk, data_folder);
     ASSERT_TRUE(opened.ok());
     EXPECT_TRUE(opened->catalogue.removing.empty());
 }
 
 TEST(DataFolder, ignores_what_a_crash_left_of_a_catalogue_being_written) {
-    auto disk = a_disk({one});
+    auto disk = disk_with({one});
     make_file(*disk, "data/catalogue.tmp", "half a cata");
     make_file(*disk, "data/catalogue.copy.tmp", "");
 
-    const auto opened = open_data_folder(*disk, folder);
+    const auto opened = open_data_folder(*disk, data_folder);
 
     ASSERT_TRUE(opened.ok()) << opened.error().detail;
     EXPECT_EQ(opened->catalogue.event_hubs.size(), 1u);

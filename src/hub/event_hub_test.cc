@@ -8,9 +8,9 @@
 namespace evenkeel::hub {
 namespace {
 
-class World : public HubFixture {
+class EventHubWorld : public HubFixture {
 public:
-    explicit World(std::uint32_t partitions, HubOptions hub_options = {})
+    explicit EventHubWorld(std::uint32_t partitions, HubOptions hub_options = {})
         : HubFixture(std::move(hub_options)) {
         opened(*this);
         EXPECT_TRUE(create("homes", {.partitions = partitions}).ok());
@@ -19,7 +19,7 @@ public:
 };
 
 TEST(Routing, goes_to_each_partition_in_turn_without_key_or_partition) {
-    World world(3);
+    EventHubWorld world(3);
     std::vector<std::uint32_t> turns;
     for (int i = 0; i < 7; ++i) turns.push_back(world.homes().route({}, "")->value);
 
@@ -27,7 +27,7 @@ TEST(Routing, goes_to_each_partition_in_turn_without_key_or_partition) {
 }
 
 TEST(Routing, goes_by_the_hash_of_the_key) {
-    World world(32);
+    EventHubWorld world(32);
 
     for (const char* key : {"a", "key1", "日本語"}) {
         EXPECT_EQ(*world.homes().route({}, key), eventhubs::partition_of_key(key, 32));
@@ -35,13 +35,13 @@ TEST(Routing, goes_by_the_hash_of_the_key) {
 }
 
 TEST(Routing, goes_to_the_partition_that_is_named) {
-    World world(4);
+    EventHubWorld world(4);
 
     EXPECT_EQ(world.homes().route(PartitionId{3}, "")->value, 3u);
 }
 
 TEST(Routing, refuses_a_partition_together_with_a_key) {
-    World world(4);
+    EventHubWorld world(4);
 
     const auto both = world.homes().route(PartitionId{3}, "key");
 
@@ -51,14 +51,14 @@ TEST(Routing, refuses_a_partition_together_with_a_key) {
 }
 
 TEST(Routing, refuses_a_key_that_is_too_long) {
-    World world(4);
+    EventHubWorld world(4);
 
     EXPECT_EQ(world.homes().route({}, std::string(129, 'k')).error().code,
               ErrorCode::invalid_argument);
 }
 
 TEST(Routing, takes_new_partitions_in_and_leaves_old_events_where_they_are) {
-    World world(2);
+    EventHubWorld world(2);
     const PartitionId before = *world.homes().route({}, "7");
     ASSERT_TRUE(world.append("homes", before.value, {"old"}).ok());
 
@@ -74,7 +74,7 @@ TEST(Routing, takes_new_partitions_in_and_leaves_old_events_where_they_are) {
 }
 
 TEST(EventHub, names_the_partitions_there_are_when_asked_for_another) {
-    World world(4);
+    EventHubWorld world(4);
 
     for (const std::uint32_t id : {4u, 4'000'000'000u}) {
         const auto routed = world.homes().route(PartitionId{id}, "");
@@ -91,7 +91,7 @@ TEST(EventHub, names_the_partitions_there_are_when_asked_for_another) {
 }
 
 TEST(EventHub, names_the_group_that_does_not_exist) {
-    World world(1);
+    EventHubWorld world(1);
 
     const auto attached = world.attach("homes", 0, Position::earliest(), {}, {}, "aud\nit");
 
@@ -101,7 +101,7 @@ TEST(EventHub, names_the_group_that_does_not_exist) {
 }
 
 TEST(EventHub, finds_its_groups_in_any_case) {
-    World world(1);
+    EventHubWorld world(1);
     ASSERT_TRUE(world.create_group("homes", "Audit").ok());
 
     for (const char* group : {"$Default", "$default", "audit", "AUDIT"}) {
@@ -110,7 +110,7 @@ TEST(EventHub, finds_its_groups_in_any_case) {
 }
 
 TEST(EventHub, stores_nothing_of_a_batch_with_an_event_that_is_too_large) {
-    World world(1, {.event_bytes_max = 100});
+    EventHubWorld world(1, {.event_bytes_max = 100});
 
     const auto refused = world.append("homes", 0, {"small", std::string(101, 'x'), "small"});
 
@@ -125,13 +125,13 @@ TEST(EventHub, stores_nothing_of_a_batch_with_an_event_that_is_too_large) {
 }
 
 TEST(EventHub, refuses_an_empty_batch) {
-    World world(1);
+    EventHubWorld world(1);
 
     EXPECT_EQ(world.append("homes", 0, {}).error().code, ErrorCode::invalid_argument);
 }
 
 TEST(RuntimeProperties, of_a_partition_never_used_say_that_nothing_is_there) {
-    World world(1);
+    EventHubWorld world(1);
 
     const auto properties = world.properties("homes", 0);
 
@@ -143,7 +143,7 @@ TEST(RuntimeProperties, of_a_partition_never_used_say_that_nothing_is_there) {
 }
 
 TEST(RuntimeProperties, tell_the_first_event_there_is_and_the_last_one) {
-    World world(1);
+    EventHubWorld world(1);
     const auto appended = world.append("homes", 0, {"12345", "12345", "12345"});
 
     const auto properties = world.properties("homes", 0);
@@ -156,7 +156,7 @@ TEST(RuntimeProperties, tell_the_first_event_there_is_and_the_last_one) {
 }
 
 TEST(RuntimeProperties, keep_the_last_values_of_an_emptied_partition) {
-    World world(1);
+    EventHubWorld world(1);
     const auto appended = world.append("homes", 0, {"12345", "12345", "12345"});
     ASSERT_TRUE(world
                     .wait(world.start([&](auto done) {
@@ -178,7 +178,7 @@ TEST(RuntimeProperties, keep_the_last_values_of_an_emptied_partition) {
 }
 
 TEST(RuntimeProperties, show_nothing_that_is_not_durable) {
-    World world(1);
+    EventHubWorld world(1);
     world.node->disk_0.pause(std::chrono::minutes(1));
     world.node->disk_1.pause(std::chrono::minutes(1));
     const auto answer = world.start_append("homes", 0, {"x"});

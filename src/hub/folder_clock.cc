@@ -18,7 +18,7 @@ constexpr std::size_t gaps_max = 16;
 // Far beyond any time that comes, and far from where sums overflow.
 constexpr std::int64_t milliseconds_max = std::int64_t{1} << 53;
 
-Error damaged(std::string_view why) {
+Error damaged_clock(std::string_view why) {
     return {ErrorCode::corrupt, "not a good clock file: " + std::string(why)};
 }
 
@@ -68,7 +68,7 @@ Result<ClockRecord> decode_clock(std::string_view text) {
                   format::unframed(text, "clock", format::clock, "clock file"));
     boost::system::error_code error;
     const json::value value = json::parse({body.data(), body.size()}, error);
-    if (error || !value.is_object()) return damaged("it is not a JSON object");
+    if (error || !value.is_object()) return damaged_clock("it is not a JSON object");
     const json::object& object = value.get_object();
     ClockRecord record;
     const json::value* const boot = object.if_contains("boot");
@@ -77,7 +77,7 @@ Result<ClockRecord> decode_clock(std::string_view text) {
         !take(object, "steady_ns", std::numeric_limits<std::int64_t>::max(),
               record.steady.nanoseconds) ||
         !boot || !boot->is_string() || !gaps || !gaps->is_array()) {
-        return damaged("it lacks a field");
+        return damaged_clock("it lacks a field");
     }
     record.boot = std::string(boot->get_string());
     for (const auto& entry : gaps->get_array()) {
@@ -85,7 +85,7 @@ Result<ClockRecord> decode_clock(std::string_view text) {
         std::int64_t lag = 0;
         if (!entry.is_object() || !take(entry.get_object(), "until_ms", milliseconds_max, until) ||
             !take(entry.get_object(), "lag_ms", milliseconds_max, lag)) {
-            return damaged("a gap lacks a field");
+            return damaged_clock("a gap lacks a field");
         }
         record.gaps.push_back({{until}, milliseconds(lag)});
     }
@@ -104,7 +104,7 @@ Result<std::optional<ClockRecord>> load_clock(io::FileSystem& files, const std::
     if (record.error().code != ErrorCode::corrupt) {
         return Error{record.error().code, path + ": " + record.error().detail};
     }
-    trace(TraceLevel::warning, "the file that knows the time is damaged, and is written anew",
+    trace(TraceLevel::warning, "the file that knows the time is damaged_clock, and is written anew",
           {{"file", path}, {"cause", record.error().detail}});
     return std::optional<ClockRecord>();
 }

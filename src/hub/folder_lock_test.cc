@@ -7,7 +7,7 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const std::string path = test_folder + "/lock";
+const std::string lock_path = test_folder + "/lock";
 
 class FolderLockTest : public testing::Test, public HubFixture {
 protected:
@@ -24,13 +24,13 @@ protected:
     }
     // A process of a version that knows only of the file.
     std::unique_ptr<io::FileLock> lock_of_an_older_version() {
-        EXPECT_TRUE(disk->remove(path).ok());
-        return std::move(*disk->lock(path));
+        EXPECT_TRUE(disk->remove(lock_path).ok());
+        return std::move(*disk->lock(lock_path));
     }
 };
 
 TEST_F(FolderLockTest, holds_when_the_lock_file_is_removed) {
-    ASSERT_TRUE(disk->remove(path).ok());
+    ASSERT_TRUE(disk->remove(lock_path).ok());
 
     EXPECT_EQ(second(), ErrorCode::conflict);
     EXPECT_TRUE(store("a").ok());
@@ -40,20 +40,20 @@ TEST_F(FolderLockTest, holds_when_the_lock_file_is_removed) {
 }
 
 TEST_F(FolderLockTest, holds_when_the_lock_file_is_replaced) {
-    ASSERT_TRUE(disk->remove(path).ok());
-    ASSERT_TRUE(io::replace_file(*disk, path, as_bytes("1\n")).ok());
+    ASSERT_TRUE(disk->remove(lock_path).ok());
+    ASSERT_TRUE(io::replace_file(*disk, lock_path, as_bytes("1\n")).ok());
 
     EXPECT_EQ(second(), ErrorCode::conflict);
     EXPECT_TRUE(store("a").ok());
-    EXPECT_EQ(disk->lock(path).error().code, ErrorCode::conflict) << "taken again";
+    EXPECT_EQ(disk->lock(lock_path).error().code, ErrorCode::conflict) << "taken again";
 }
 
 TEST_F(FolderLockTest, makes_a_removed_lock_file_again_when_idle) {
-    ASSERT_TRUE(disk->remove(path).ok());
+    ASSERT_TRUE(disk->remove(lock_path).ok());
 
     run_for(2s);
 
-    EXPECT_EQ(disk->lock(path).error().code, ErrorCode::conflict);
+    EXPECT_EQ(disk->lock(lock_path).error().code, ErrorCode::conflict);
 }
 
 TEST_F(FolderLockTest, stores_nothing_once_another_process_has_the_lock_file) {

@@ -10,9 +10,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // Segments of four events; retention of an hour, looked at every 10 s.
-class World : public HubFixture {
+class RetentionWorld : public HubFixture {
 public:
-    explicit World(EventHubOptions wanted = {.partitions = 1, .retention = 1h})
+    explicit RetentionWorld(EventHubOptions wanted = {.partitions = 1, .retention = 1h})
         : HubFixture({.segment_bytes_max = 4 * 64}) {
         opened(*this);
         hub->start();
@@ -32,26 +32,26 @@ public:
 };
 
 TEST(Retention, removes_a_full_segment_once_all_its_events_expired) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 6);
 
     world.run_for(1h - 10s);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 6));
     world.run_for(30s);
 
-    EXPECT_EQ(world.bodies(), World::numbers(4, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(4, 6));
     EXPECT_EQ(world.properties("h", 0).begin_sequence.value, 4);
 }
 
 TEST(Retention, still_delivers_expired_events_until_their_segment_is_full) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 3);
 
     world.run_for(5h);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 3));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 3));
     world.append_numbers(3, 4);  // the segment is full now, but its last event is young
     world.run_for(1h - 10s);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 4));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 4));
     world.run_for(1min);
 
     EXPECT_EQ(world.bodies(), Bodies{});
@@ -59,43 +59,43 @@ TEST(Retention, still_delivers_expired_events_until_their_segment_is_full) {
 }
 
 TEST(Retention, keeps_a_segment_whose_last_event_has_not_expired) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 3);
     world.run_for(50min);
     world.append_numbers(3, 5);
 
     world.run_for(50min);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 5));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 5));
     world.run_for(11min);
 
-    EXPECT_EQ(world.bodies(), World::numbers(4, 5));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(4, 5));
 }
 
 TEST(Retention, ages_nothing_by_a_step_of_the_wall_clock) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 6);
 
     world.node->loop.set_wall_skew(std::chrono::hours(24 * 365));
     world.run_for(1h - 10s);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 6));
     world.run_for(30s);
-    EXPECT_EQ(world.bodies(), World::numbers(4, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(4, 6));
 }
 
 TEST(Retention, keeps_events_longer_when_the_wall_clock_steps_back) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 6);
 
     world.node->loop.set_wall_skew(-30min);
     world.run_for(1h + 1min);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 6));
     world.run_for(30min);
 
-    EXPECT_EQ(world.bodies(), World::numbers(4, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(4, 6));
 }
 
 TEST(Retention, never_lets_enqueued_times_fall) {
-    World world;
+    RetentionWorld world;
     const auto first = world.append("h", 0, {"a"});
     world.node->loop.set_wall_skew(-1h);
     const auto second = world.append("h", 0, {"b"});
@@ -104,63 +104,64 @@ TEST(Retention, never_lets_enqueued_times_fall) {
 }
 
 TEST(Retention, keeps_events_for_ever_if_asked_to) {
-    World world({.partitions = 1, .retention = 0ms});
+    RetentionWorld world({.partitions = 1, .retention = 0ms});
     world.append_numbers(0, 9);
 
     world.run_for(std::chrono::hours(24 * 30));
 
-    EXPECT_EQ(world.bodies(), World::numbers(0, 9));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 9));
 }
 
 TEST(Retention, follows_a_change_of_the_time) {
-    World world({.partitions = 1, .retention = 24h});
+    RetentionWorld world({.partitions = 1, .retention = 24h});
     world.append_numbers(0, 6);
     world.run_for(2h);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 6));
 
     ASSERT_TRUE(world.alter("h", {.retention = 1h}).ok());
     world.run_for(20s);
 
-    EXPECT_EQ(world.bodies(), World::numbers(4, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(4, 6));
 }
 
 TEST(Retention, removes_the_oldest_segments_of_a_partition_that_has_too_much) {
-    World world({.partitions = 1, .retention = 0ms, .partition_bytes_max = 3 * (4 * 64 + 64)});
+    RetentionWorld world(
+        {.partitions = 1, .retention = 0ms, .partition_bytes_max = 3 * (4 * 64 + 64)});
     world.append_numbers(0, 18);
 
     world.run_for(20s);
 
     // Four segments of four and one of two: the last three are within the limit.
-    EXPECT_EQ(world.bodies(), World::numbers(8, 18));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(8, 18));
 }
 
 TEST(Retention, moves_a_slow_reader_to_the_first_event_there_is) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 6);
     const auto reader = world.attach("h", 0);
 
     world.run_for(1h + 1min);
 
-    EXPECT_EQ(*read_on(**reader), World::numbers(4, 6));
-    EXPECT_EQ(*world.read("h", 0, Position::at_sequence(0)), World::numbers(4, 6));
+    EXPECT_EQ(*read_on(**reader), RetentionWorld::numbers(4, 6));
+    EXPECT_EQ(*world.read("h", 0, Position::at_sequence(0)), RetentionWorld::numbers(4, 6));
 }
 
 TEST(Retention, counts_from_the_events_own_times_after_a_restart) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 6);
     world.run_for(40min);
     ASSERT_TRUE(world.reopen().ok());
     world.hub->start();
 
     world.run_for(19min);
-    EXPECT_EQ(world.bodies(), World::numbers(0, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(0, 6));
     world.run_for(2min);
 
-    EXPECT_EQ(world.bodies(), World::numbers(4, 6));
+    EXPECT_EQ(world.bodies(), RetentionWorld::numbers(4, 6));
 }
 
 TEST(Retention, ends_with_the_hub) {
-    World world;
+    RetentionWorld world;
     world.append_numbers(0, 6);
     world.close();
 

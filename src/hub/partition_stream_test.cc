@@ -49,9 +49,10 @@ private:
 };
 
 // A stream whose cold reads end when the test says so.
-class Rig final : public PartitionStream::Owner, public ColdReads {
+class StreamRig final : public PartitionStream::Owner, public ColdReads {
 public:
-    explicit Rig(const PartitionStream::Options& options = {}) : stream(*this, *this, options) {
+    explicit StreamRig(const PartitionStream::Options& options = {})
+        : stream(*this, *this, options) {
         stream.start(std::make_unique<FakeCursor>(log));
     }
     void on_ready() override { ++ready; }
@@ -108,7 +109,7 @@ bool is_damage(const Result<StreamStep>& step) {
 }
 
 TEST(PartitionStream, waits_at_the_end_and_is_woken_once) {
-    Rig rig;
+    StreamRig rig;
 
     EXPECT_TRUE(is_nothing(rig.stream.next()));
     EXPECT_EQ(rig.stream.state(), State::waiting);
@@ -120,7 +121,7 @@ TEST(PartitionStream, waits_at_the_end_and_is_woken_once) {
 }
 
 TEST(PartitionStream, reads_again_when_the_wait_ends_within_the_call) {
-    Rig rig;
+    StreamRig rig;
     rig.log.is_woken_at_once = true;
     rig.log.steps.emplace_back(commitlog::ReadStep());
     rig.log.steps.emplace_back(a_slice());
@@ -130,7 +131,7 @@ TEST(PartitionStream, reads_again_when_the_wait_ends_within_the_call) {
 }
 
 TEST(PartitionStream, cancels_a_wait_without_waking_the_owner) {
-    Rig rig;
+    StreamRig rig;
     EXPECT_TRUE(is_nothing(rig.stream.next()));
 
     rig.stream.cancel_wait();
@@ -141,7 +142,7 @@ TEST(PartitionStream, cancels_a_wait_without_waking_the_owner) {
 }
 
 TEST(PartitionStream, reports_damage_once_behind_the_events_before_it) {
-    Rig rig;
+    StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
     EXPECT_EQ(rig.stream.state(), State::reading);
@@ -158,7 +159,7 @@ TEST(PartitionStream, reports_damage_once_behind_the_events_before_it) {
 }
 
 TEST(PartitionStream, does_not_report_damage_that_holds_no_event) {
-    Rig rig;
+    StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
     rig.log.steps.emplace_back(a_slice());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
@@ -170,7 +171,7 @@ TEST(PartitionStream, does_not_report_damage_that_holds_no_event) {
 }
 
 TEST(PartitionStream, skips_events_that_the_performer_has_taken) {
-    Rig rig;
+    StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
 
@@ -180,7 +181,7 @@ TEST(PartitionStream, skips_events_that_the_performer_has_taken) {
 }
 
 TEST(PartitionStream, tells_the_log_that_a_file_is_missing_and_goes_on) {
-    Rig rig;
+    StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read(40));
     rig.log.steps.emplace_back(a_slice());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
@@ -192,7 +193,7 @@ TEST(PartitionStream, tells_the_log_that_a_file_is_missing_and_goes_on) {
 }
 
 TEST(PartitionStream, gives_a_disk_error_once_and_tries_again) {
-    Rig rig;
+    StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
     rig.log.steps.emplace_back(a_slice());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
@@ -204,7 +205,7 @@ TEST(PartitionStream, gives_a_disk_error_once_and_tries_again) {
 }
 
 TEST(PartitionStream, ends_once_and_lets_go_of_everything) {
-    Rig rig;
+    StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
 
@@ -219,7 +220,7 @@ TEST(PartitionStream, ends_once_and_lets_go_of_everything) {
 }
 
 TEST(PartitionStream, may_end_before_it_starts) {
-    Rig rig;
+    StreamRig rig;
     PartitionStream early(rig, rig, {});
     FakeCursor::Script log;
 
@@ -232,7 +233,7 @@ TEST(PartitionStream, may_end_before_it_starts) {
 
 TEST(PartitionStream, survives_a_cold_read_that_outlives_it) {
     FakeCursor::Script log;
-    Rig rig;
+    StreamRig rig;
     auto stream = std::make_unique<PartitionStream>(rig, rig, PartitionStream::Options{});
     stream->start(std::make_unique<FakeCursor>(log));
     log.steps.emplace_back(a_cold_read());
@@ -245,7 +246,7 @@ TEST(PartitionStream, survives_a_cold_read_that_outlives_it) {
 }
 
 TEST(PartitionStream, reads_more_and_ahead_for_an_owner_that_keeps_up) {
-    Rig rig({.read_bytes_min = 100, .read_bytes_max = 300});
+    StreamRig rig({.read_bytes_min = 100, .read_bytes_max = 300});
     for (int i = 0; i < 3; ++i) rig.log.steps.emplace_back(a_cold_read());
     EXPECT_TRUE(is_nothing(rig.stream.next()));
 
@@ -259,7 +260,7 @@ TEST(PartitionStream, reads_more_and_ahead_for_an_owner_that_keeps_up) {
 }
 
 TEST(PartitionStream, releases_what_was_read_but_not_damage) {
-    Rig rig({.read_bytes_min = 100, .read_bytes_max = 300});
+    StreamRig rig({.read_bytes_min = 100, .read_bytes_max = 300});
     rig.log.steps.emplace_back(a_slice());
     const auto first = rig.stream.next();
     ASSERT_TRUE(is_events(first));
@@ -285,7 +286,7 @@ TEST(PartitionStream, reports_a_vanished_file_of_a_running_hub_as_damage) {
         if (!path.ends_with(".log")) continue;
         EXPECT_TRUE(world.disk->remove(path).ok());
     }
-    Rig owner;
+    StreamRig owner;
     io::sim::SimExecutor executor(world.scheduler, "read/0");
     ExecutorReads reads(world.node->loop, executor);
     PartitionStream stream(owner, reads, {});

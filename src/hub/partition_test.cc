@@ -8,9 +8,9 @@ namespace evenkeel::hub {
 namespace {
 
 // One event hub "h" with one partition, which has the events "0", "1", "2".
-class World : public HubFixture {
+class PartitionWorld : public HubFixture {
 public:
-    World() {
+    PartitionWorld() {
         opened(*this);
         EXPECT_TRUE(create("h", {.partitions = 1}).ok());
         for (const char* body : {"0", "1", "2"}) EXPECT_TRUE(append("h", 0, {body}).ok());
@@ -30,7 +30,7 @@ public:
 };
 
 TEST(PartitionReader, starts_where_it_was_asked_to) {
-    World world;
+    PartitionWorld world;
     const auto second = world.append("h", 0, {"3"});
     const std::int64_t last_offset = second->last_offset.value;
 
@@ -46,7 +46,7 @@ TEST(PartitionReader, starts_where_it_was_asked_to) {
 }
 
 TEST(PartitionReader, reports_a_file_that_was_removed_under_it_as_damage) {
-    World world;
+    PartitionWorld world;
     ASSERT_TRUE(world.reopen().ok());  // nothing is in memory now
     for (const auto& path : world.disk->files()) {
         if (!path.ends_with(".log")) continue;
@@ -70,7 +70,7 @@ TEST(PartitionReader, reports_a_file_that_was_removed_under_it_as_damage) {
 }
 
 TEST(PartitionReader, is_refused_beyond_the_last_event) {
-    World world;
+    PartitionWorld world;
 
     const auto by_sequence = world.attach("h", 0, Position::at_sequence(3));
     const auto by_offset = world.attach("h", 0, Position::after_offset(1'000'000));
@@ -86,7 +86,7 @@ TEST(PartitionReader, is_refused_beyond_the_last_event) {
 }
 
 TEST(PartitionReader, goes_back_to_an_event_that_it_has_read) {
-    World world;
+    PartitionWorld world;
     const auto reader = world.reader();
     ASSERT_EQ(*read_on(*reader), (Bodies{"0", "1", "2"}));
 
@@ -96,7 +96,7 @@ TEST(PartitionReader, goes_back_to_an_event_that_it_has_read) {
 }
 
 TEST(PartitionTraffic, counts_what_was_stored_and_what_was_sent) {
-    World world;
+    PartitionWorld world;
     const Instant now = world.node->loop.clock().now();
     const auto reader = world.reader();
     ASSERT_EQ(*read_on(*reader), (Bodies{"0", "1", "2"}));
@@ -109,7 +109,7 @@ TEST(PartitionTraffic, counts_what_was_stored_and_what_was_sent) {
 }
 
 TEST(PartitionReader, does_not_go_back_once_it_was_displaced) {
-    World world;
+    PartitionWorld world;
     const auto reader = world.reader();
     const auto other = world.reader(Position::earliest(), 1);
 
@@ -117,7 +117,7 @@ TEST(PartitionReader, does_not_go_back_once_it_was_displaced) {
 }
 
 TEST(PartitionReader, is_woken_once_when_something_comes) {
-    World world;
+    PartitionWorld world;
     const auto reader = world.reader(Position::latest());
     int woken = 0;
     reader->wait([&] { ++woken; });
@@ -132,7 +132,7 @@ TEST(PartitionReader, is_woken_once_when_something_comes) {
 }
 
 TEST(PartitionReader, does_not_wait_for_what_is_there) {
-    World world;
+    PartitionWorld world;
     const auto reader = world.reader();
     int woken = 0;
 
@@ -142,7 +142,7 @@ TEST(PartitionReader, does_not_wait_for_what_is_there) {
 }
 
 TEST(PartitionReader, is_not_woken_after_it_stopped_waiting) {
-    World world;
+    PartitionWorld world;
     const auto reader = world.reader(Position::latest());
     int woken = 0;
     reader->wait([&] { ++woken; });
@@ -156,7 +156,7 @@ TEST(PartitionReader, is_not_woken_after_it_stopped_waiting) {
 }
 
 TEST(PartitionReader, may_destroy_another_waiting_reader_when_it_is_woken) {
-    World world;
+    PartitionWorld world;
     const auto first = world.reader(Position::latest());
     auto second = world.reader(Position::latest());
     int woken = 0;
@@ -170,7 +170,7 @@ TEST(PartitionReader, may_destroy_another_waiting_reader_when_it_is_woken) {
 }
 
 TEST(PartitionReader, may_be_destroyed_by_what_wakes_it) {
-    World world;
+    PartitionWorld world;
     auto reader = world.reader(Position::latest());
     reader->wait([&] { reader.reset(); });
 
@@ -180,7 +180,7 @@ TEST(PartitionReader, may_be_destroyed_by_what_wakes_it) {
 }
 
 TEST(PartitionReader, that_is_displaced_is_told_once_and_gets_nothing_more) {
-    World world;
+    PartitionWorld world;
     std::vector<Error> ends;
     const auto old = world.reader(Position::earliest(), 1, &ends);
     int woken = 0;
@@ -201,7 +201,7 @@ TEST(PartitionReader, that_is_displaced_is_told_once_and_gets_nothing_more) {
 }
 
 TEST(PartitionReader, may_come_back_from_within_the_news_of_its_displacement) {
-    World world;
+    PartitionWorld world;
     std::vector<Error> ends;
     std::unique_ptr<PartitionReader> back;
     ReaderRequest request{"first", Epoch{1}};
@@ -219,7 +219,7 @@ TEST(PartitionReader, may_come_back_from_within_the_news_of_its_displacement) {
 }
 
 TEST(PartitionReader, leaves_room_for_others_when_it_is_destroyed) {
-    World world;
+    PartitionWorld world;
     {
         const auto owner = world.reader(Position::earliest(), 9);
         EXPECT_FALSE(world.attach("h", 0).ok());
@@ -230,7 +230,7 @@ TEST(PartitionReader, leaves_room_for_others_when_it_is_destroyed) {
 }
 
 TEST(PartitionReader, of_one_group_does_not_disturb_those_of_another) {
-    World world;
+    PartitionWorld world;
     ASSERT_TRUE(world.create_group("h", "audit").ok());
     const auto owner = world.reader(Position::earliest(), 9);
 
@@ -242,7 +242,7 @@ TEST(PartitionReader, of_one_group_does_not_disturb_those_of_another) {
 }
 
 TEST(PartitionReader, with_a_negative_epoch_is_refused_and_leaves_nothing) {
-    World world;
+    PartitionWorld world;
 
     const auto refused = world.attach("h", 0, Position::earliest(), {"", Epoch{-1}});
 
@@ -252,7 +252,7 @@ TEST(PartitionReader, with_a_negative_epoch_is_refused_and_leaves_nothing) {
 }
 
 TEST(PartitionReader, ends_with_its_event_hub_and_may_outlive_it) {
-    World world;
+    PartitionWorld world;
     std::vector<Error> ends;
     const auto reader = world.reader(Position::latest(), {}, &ends);
     int woken = 0;
@@ -272,7 +272,7 @@ TEST(PartitionReader, ends_with_its_event_hub_and_may_outlive_it) {
 }
 
 TEST(PartitionReader, ends_with_its_group_and_only_with_that) {
-    World world;
+    PartitionWorld world;
     ASSERT_TRUE(world.create_group("h", "audit").ok());
     std::vector<Error> ends;
     const auto stays = world.reader(Position::earliest(), {}, &ends);
@@ -291,7 +291,7 @@ TEST(PartitionReader, ends_with_its_group_and_only_with_that) {
 }
 
 TEST(PartitionReader, ends_when_the_hub_is_closed_and_may_outlive_it) {
-    World world;
+    PartitionWorld world;
     std::vector<Error> ends;
     const auto reader = world.reader(Position::latest(), {}, &ends);
     reader->wait([] {});

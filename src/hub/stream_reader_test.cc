@@ -10,9 +10,9 @@ namespace {
 using namespace std::chrono_literals;
 
 // One reader of an event hub "h" with one partition.
-class Rig : public HubFixture {
+class ReaderRig : public HubFixture {
 public:
-    Rig() {
+    ReaderRig() {
         opened(*this);
         EXPECT_TRUE(create("h", {.partitions = 1}).ok());
         reads = std::make_unique<ExecutorReads>(node->loop, executor);
@@ -35,7 +35,7 @@ public:
 };
 
 TEST(StreamReader, answers_when_events_come_and_knows_the_end) {
-    Rig rig;
+    ReaderRig rig;
     EXPECT_EQ(rig.reader->last(), SequenceNumber{-1});
     rig.ask(10s);
     EXPECT_FALSE(rig.answer);
@@ -48,7 +48,7 @@ TEST(StreamReader, answers_when_events_come_and_knows_the_end) {
 }
 
 TEST(StreamReader, answers_with_no_events_when_the_time_is_over) {
-    Rig rig;
+    ReaderRig rig;
     rig.ask(2s);
     rig.run_for(1s);
     EXPECT_FALSE(rig.answer);
@@ -63,7 +63,7 @@ TEST(StreamReader, answers_with_no_events_when_the_time_is_over) {
 }
 
 TEST(StreamReader, answers_with_the_reason_when_the_event_hub_is_removed) {
-    Rig rig;
+    ReaderRig rig;
     rig.ask(10s);
 
     ASSERT_TRUE(rig.remove("h").ok());
@@ -74,7 +74,7 @@ TEST(StreamReader, answers_with_the_reason_when_the_event_hub_is_removed) {
 }
 
 TEST(StreamReader, answers_cancelled_after_close) {
-    Rig rig;
+    ReaderRig rig;
     rig.ask(10s);
 
     rig.reader->close();

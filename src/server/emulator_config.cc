@@ -14,7 +14,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t config_bytes_max = std::size_t{1} << 20;
+constexpr std::size_t emulator_file_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t hubs_max = 10;
 constexpr std::uint32_t partitions_max = 32;
 constexpr std::size_t groups_max = 20;
@@ -108,7 +108,8 @@ Result<EmulatorHub> hub_of(const Place& place) {
 }  // namespace
 
 Result<std::vector<EmulatorHub>> parse_emulator_config(std::string_view text) {
-    if (text.size() > config_bytes_max) return wrong("Config.json", "it is larger than 1 MiB");
+    if (text.size() > emulator_file_bytes_max)
+        return wrong("Config.json", "it is larger than 1 MiB");
     if (text.starts_with("\xef\xbb\xbf")) text.remove_prefix(3);  // editors leave a mark there
     boost::system::error_code error;
     const json::value document = json::parse(json::string_view(text.data(), text.size()), error);

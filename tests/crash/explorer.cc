@@ -8,7 +8,6 @@
 namespace evenkeel::crash {
 namespace {
 
-constexpr std::uint32_t late_producer = 99;
 constexpr std::size_t operations_kept = 20;
 
 io::sim::CrashPolicy policy_of(End end) {
@@ -121,13 +120,13 @@ void Explorer::examine(State state, const Reading* expected) {
 // The log works on, and what it held and took is there after another power loss.
 void Explorer::examine_again(LogWorld& world, const State& state, Reading expected) {
     History late;
-    append(world, late, late_producer, {random_.below(300)}, random_);
+    append(world, late, late_producer_id, {random_.below(300)}, random_);
     world.run();
     if (options_.faults && late.batches.front().fate == Fate::refused) {
         // The disk was full when the power went; there is room now.
         late = {};
         world.disk().set_capacity_bytes(std::uint64_t{1} << 40);
-        append(world, late, late_producer, {random_.below(300)}, random_);
+        append(world, late, late_producer_id, {random_.below(300)}, random_);
         world.run();
     }
     const SentBatch& batch = late.batches.front();

@@ -14,6 +14,10 @@
 
 namespace evenkeel::crash {
 
+// Who appends: the one at work, and one that looks whether the log still takes events.
+inline constexpr std::uint32_t producer_id = 1;
+inline constexpr std::uint32_t late_producer_id = 99;
+
 inline constexpr const char* partition_folder = "p";
 commitlog::LogIdentity test_identity();
 // Small segments, close index entries and a short tail in memory, so that little work meets all of

@@ -12,9 +12,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr std::uint32_t producer = 1;
-constexpr std::uint32_t late_producer = 99;
-
 class Examination {
 public:
     Examination(const RotLog& log, const RotRules& rules, Random& random)
@@ -116,7 +113,7 @@ private:
         auto expected = world.read_all();
         if (!expected.ok()) return to_string(expected.error());
         History late;
-        append(world, late, late_producer, {random_.below(500)}, random_);
+        append(world, late, late_producer_id, {random_.below(500)}, random_);
         world.run();
         const SentBatch& batch = late.batches.front();
         if (batch.fate != Fate::acknowledged) return "an append is refused";
@@ -159,7 +156,7 @@ RotLog a_rot_log(std::uint64_t seed, Stopped stopped, std::uint64_t segment_byte
         while (world.log().end() < end) {
             std::vector<std::size_t> sizes(1 + random.below(4));
             for (auto& size : sizes) size = random.below(segment_bytes / 64);
-            append(world, log.history, producer, sizes, random);
+            append(world, log.history, producer_id, sizes, random);
             world.run();
             world.scheduler().run_for(std::chrono::milliseconds(random.below(20)));
         }

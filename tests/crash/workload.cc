@@ -5,13 +5,8 @@
 #include <fmt/core.h>
 
 namespace evenkeel::crash {
-namespace {
 
 using namespace std::chrono_literals;
-
-constexpr std::uint32_t producer = 1;
-
-}  // namespace
 
 std::string_view to_string(Step step) {
     constexpr std::string_view names[] = {"append_one", "append_batch", "append_roll",
@@ -59,7 +54,7 @@ void Workload::step(Step step) {
         case Step::append_batch: append_random(2 + random_.below(4), 60); break;
         case Step::append_roll: {
             const auto size = options_.log.segment_bytes_max;
-            append(*world_, history_, producer, {size * 2 / 3}, random_);
+            append(*world_, history_, producer_id, {size * 2 / 3}, random_);
             break;
         }
         case Step::retain:
@@ -127,7 +122,7 @@ void Workload::append_random(std::size_t events, std::size_t body_bytes_max) {
     std::vector<std::size_t> sizes(events);
     const bool same = sizes_ == Sizes::same;
     for (auto& size : sizes) size = same ? 40 : random_.below(body_bytes_max + 1);
-    append(*world_, history_, producer, sizes, random_, !same);
+    append(*world_, history_, producer_id, sizes, random_, !same);
 }
 
 void Workload::retain() {

@@ -14,8 +14,6 @@ namespace {
 
 // The service takes 8 KiB of metadata, names included.
 constexpr std::size_t metadata_bytes_max = 4096;
-constexpr std::string_view no_offset = "no offset";  // so .NET 5.11.3 to 5.11.6 wrote it
-constexpr std::string_view start_offset = "-1";      // the beginning, to every SDK
 
 // What a header carries as it is: printable, and no blank at the ends.
 bool is_plain(std::string_view text) {

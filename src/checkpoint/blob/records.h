@@ -21,6 +21,9 @@
 
 namespace evenkeel::checkpoint {
 
+inline constexpr std::string_view no_offset = "no offset";  // so .NET 5.11.3 to 5.11.6 wrote it
+inline constexpr std::string_view start_offset = "-1";      // the beginning, to every SDK
+
 // The names of a group's blobs, in lower case as all but two of the SDKs have them.
 class BlobNames {
 public:

@@ -16,13 +16,13 @@ using namespace std::chrono_literals;
 using Fault = BlobServer::Fault;
 
 constexpr BlobOptions patient{.try_max = 30s, .wait_max = 60s, .pause_min = 1ms};
-const GroupName group{"localhost", "Homes", "$Default"};
+const GroupName blob_group{"localhost", "Homes", "$Default"};
 const std::string prefix = "localhost/homes/$default/";
 
 std::unique_ptr<BlockingClient> a_client(const BlobServer& server,
                                          const BlobOptions& options = patient) {
     return std::make_unique<BlockingClient>([&](io::Loop& loop) {
-        auto store = BlobStore::open(server.address(), group, loop, options);
+        auto store = BlobStore::open(server.address(), blob_group, loop, options);
         EXPECT_TRUE(store.ok()) << to_string(store.error());
         return std::move(*store);
     });
@@ -30,7 +30,7 @@ std::unique_ptr<BlockingClient> a_client(const BlobServer& server,
 
 Result<> opening(const std::string& address, const BlobOptions& options = patient) {
     io::system::LoopThread loop("opening");
-    const auto store = BlobStore::open(address, group, loop, options);
+    const auto store = BlobStore::open(address, blob_group, loop, options);
     return store.ok() ? Result<>() : Result<>(store.error());
 }
 

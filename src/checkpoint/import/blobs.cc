@@ -15,7 +15,7 @@ namespace evenkeel::checkpoint {
 namespace {
 
 constexpr std::size_t page_items = 5000;
-constexpr std::size_t pages_max = 1000;
+constexpr std::size_t listing_pages_max = 1000;
 constexpr std::size_t others_max = 5;
 constexpr std::uint64_t body_bytes_max = 64 << 10;
 
@@ -54,7 +54,7 @@ void take(Container& container, BlobItem item, WallTime now, const LegacyQuery& 
 Result<Container> look(BlobService& service, const LegacyQuery& query) {
     Container container;
     std::string marker;
-    for (std::size_t pages = 0; pages < pages_max; ++pages) {
+    for (std::size_t pages = 0; pages < listing_pages_max; ++pages) {
         EK_TRY_ASSIGN(const BlobAnswer answer,
                       service.ask_now(blob_list_request(query.path, page_items, marker)));
         if (!answer.is_good()) {
@@ -69,7 +69,7 @@ Result<Container> look(BlobService& service, const LegacyQuery& query) {
     }
     return Error{ErrorCode::overloaded,
                  fmt::format("{} has more than {} blobs; say where to look with --path",
-                             to_string(service.account()), page_items * pages_max)};
+                             to_string(service.account()), page_items * listing_pages_max)};
 }
 
 Result<LegacyRecord> metadata_record(const Found& found) {

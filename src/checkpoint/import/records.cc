@@ -5,12 +5,10 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "checkpoint/blob/records.h"
 
 namespace evenkeel::checkpoint {
 namespace {
-
-constexpr std::string_view no_offset = "no offset";  // so .NET 5.11.3 to 5.11.6 wrote it
-constexpr std::string_view start_offset = "-1";
 
 char lower(char c) {
     return c >= 'A' && c <= 'Z' ? static_cast<char>(c - 'A' + 'a') : c;

@@ -5,10 +5,10 @@
 namespace evenkeel::checkpoint {
 namespace {
 
-const GroupName group{"MyNs.servicebus.windows.net", "Homes", "$Default"};
+const GroupName legacy_group{"MyNs.servicebus.windows.net", "Homes", "$Default"};
 
 std::string path_of(LegacyLayout layout, std::string_view name, std::string_view path = "") {
-    const auto place = legacy_place(layout, name, group, path);
+    const auto place = legacy_place(layout, name, legacy_group, path);
     return place ? place->path : "none";
 }
 
@@ -23,8 +23,8 @@ TEST(LegacyPlaces, are_the_groups_in_any_case) {
     EXPECT_EQ(path_of(functions, theirs + "3"), theirs);
     EXPECT_EQ(path_of(jedis, theirs + "3"), theirs);
     EXPECT_EQ(path_of(lease, "$DEFAULT/12"), "$DEFAULT/");
-    EXPECT_TRUE(legacy_place(metadata, theirs + "ownership/3", group, "")->is_ownership);
-    EXPECT_EQ(legacy_place(lease, "$Default/12", group, "")->partition, PartitionId{12});
+    EXPECT_TRUE(legacy_place(metadata, theirs + "ownership/3", legacy_group, "")->is_ownership);
+    EXPECT_EQ(legacy_place(lease, "$Default/12", legacy_group, "")->partition, PartitionId{12});
 }
 
 TEST(LegacyPlaces, are_nothing_else) {

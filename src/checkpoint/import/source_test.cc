@@ -7,12 +7,12 @@
 namespace evenkeel::checkpoint {
 namespace {
 
-const GroupName group{"myns", "homes", "$Default"};
+const GroupName source_group{"myns", "homes", "$Default"};
 constexpr const char* lease = R"({"Offset":"700","SequenceNumber":41,"PartitionId":"0"})";
 
 Result<LegacyCheckpoints> read(const BlobServer& server, std::string path = "") {
     return read_legacy(
-        {.address = "azblob:" + server.address(), .group = group, .path = std::move(path)});
+        {.address = "azblob:" + server.address(), .group = source_group, .path = std::move(path)});
 }
 
 TEST(LegacySource, finds_the_layout_and_reads_page_by_page) {
@@ -80,11 +80,11 @@ TEST(LegacySource, names_what_else_is_there) {
 }
 
 TEST(LegacySource, refuses_addresses_that_it_does_not_know) {
-    EXPECT_EQ(read_legacy({.address = "nonsense", .group = group}).error().code,
+    EXPECT_EQ(read_legacy({.address = "nonsense", .group = source_group}).error().code,
               ErrorCode::invalid_argument);
-    EXPECT_EQ(read_legacy({.address = "sqlite:x", .group = group}).error().code,
+    EXPECT_EQ(read_legacy({.address = "sqlite:x", .group = source_group}).error().code,
               ErrorCode::invalid_argument);
-    EXPECT_EQ(read_legacy({.address = "azblob:Container=x", .group = group}).error().code,
+    EXPECT_EQ(read_legacy({.address = "azblob:Container=x", .group = source_group}).error().code,
               ErrorCode::invalid_argument);
 }
 

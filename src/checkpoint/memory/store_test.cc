@@ -13,13 +13,13 @@ namespace {
 
 using namespace std::chrono_literals;
 
-const GroupName group{"localhost", "homes", "$Default"};
+const GroupName memory_group{"localhost", "homes", "$Default"};
 
 TEST(MemoryStore, clients_on_many_loops_share_one_server) {
     io::sim::Scheduler world(test::test_seed());
     MemoryServer server(world.clock());
     io::sim::SimLoop loop_a(world, "a"), loop_b(world, "b");
-    MemoryStore a(loop_a, server, group), b(loop_b, server, group);
+    MemoryStore a(loop_a, server, memory_group), b(loop_b, server, memory_group);
 
     std::optional<Result<std::string>> written;
     loop_a.post([&] {
@@ -34,14 +34,14 @@ TEST(MemoryStore, clients_on_many_loops_share_one_server) {
     ASSERT_TRUE(written && written->ok());
     ASSERT_EQ(listed.size(), 1u);
     EXPECT_EQ(listed[0].version, **written);
-    EXPECT_EQ(server.snapshot(group).members({}).size(), 1u);
+    EXPECT_EQ(server.snapshot(memory_group).members({}).size(), 1u);
 }
 
 TEST(MemoryStore, a_destroyed_store_answers_no_more) {
     io::sim::Scheduler world(test::test_seed());
     MemoryServer server(world.clock());
     io::sim::SimLoop loop(world, "a");
-    auto store = std::make_unique<MemoryStore>(loop, server, group);
+    auto store = std::make_unique<MemoryStore>(loop, server, memory_group);
     bool answered = false;
 
     store->list_members([&](auto) { answered = true; });
@@ -56,7 +56,7 @@ TEST(MemoryStore, ages_are_cut_to_whole_seconds_where_asked) {
     io::sim::Scheduler world(test::test_seed());
     MemoryServer server(world.clock(), {.whole_seconds = true});
     io::sim::SimLoop loop(world, "a");
-    MemoryStore store(loop, server, group);
+    MemoryStore store(loop, server, memory_group);
 
     world.run_for(900ms);
     store.write_member({.id = "a", .incarnation = "1"}, [](auto) {});
@@ -74,7 +74,7 @@ TEST(MemoryStore, watchers_of_the_group_hear_of_others_writes_only) {
     io::sim::Scheduler world(test::test_seed());
     MemoryServer server(world.clock());
     io::sim::SimLoop loop(world, "a");
-    MemoryStore a(loop, server, group), b(loop, server, group);
+    MemoryStore a(loop, server, memory_group), b(loop, server, memory_group);
     MemoryStore other(loop, server, {"localhost", "homes", "other"});
     int heard_a = 0, heard_b = 0, heard_other = 0;
     ASSERT_TRUE(a.watch([&] { ++heard_a; }));
@@ -94,8 +94,8 @@ TEST(MemoryStore, a_watch_that_ended_is_silent) {
     io::sim::Scheduler world(test::test_seed());
     MemoryServer server(world.clock());
     io::sim::SimLoop loop(world, "a");
-    MemoryStore a(loop, server, group);
-    auto b = std::make_unique<MemoryStore>(loop, server, group);
+    MemoryStore a(loop, server, memory_group);
+    auto b = std::make_unique<MemoryStore>(loop, server, memory_group);
     int heard = 0;
     b->watch([&] { ++heard; });
 

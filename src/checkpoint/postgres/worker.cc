@@ -10,6 +10,7 @@
 #include "base/random.h"
 #include "checkpoint/postgres/schema.h"
 #include "checkpoint/postgres/table.h"
+#include "checkpoint/reconnect.h"
 
 namespace evenkeel::checkpoint {
 
@@ -17,8 +18,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration pause_min = 50ms;
-constexpr Duration pause_max = 5s;
 constexpr Duration slice = 20ms;
 
 // Consecutive writes of checkpoints, or one other call.
@@ -120,7 +119,7 @@ void PostgresWorker::lose(const Error& why) {
               {{"store", options_.address.shown()}, {"error", to_string(why)}});
     }
     connection_.reset();
-    pause_ = std::clamp(pause_ * 2, pause_min, pause_max);
+    pause_ = std::clamp(pause_ * 2, reconnect_pause_min, reconnect_pause_max);
     // Half of it by chance, so that those who lost it together do not come back together.
     const auto half = static_cast<std::uint64_t>(pause_.count() / 2);
     next_try_ = clock_.now() + pause_ / 2 + Duration(random_.below(half));

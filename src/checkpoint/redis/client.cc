@@ -10,6 +10,7 @@
 #include "base/bytes.h"
 #include "base/log.h"
 #include "base/random.h"
+#include "checkpoint/reconnect.h"
 #include "checkpoint/redis/error.h"
 #include "io/system/files.h"
 
@@ -19,8 +20,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr Duration pause_min = 50ms;
-constexpr Duration pause_max = 5s;
 constexpr Duration look_period = 20ms;
 constexpr std::size_t input_bytes = std::size_t{64} << 10;
 constexpr std::size_t requests_max = 16'384;
@@ -325,7 +324,7 @@ void RedisClient::lose(const Error& why) {
     disconnect();
     endpoint_ = options_.address.endpoint;  // where a cluster has sent us may be gone
     redirects_ = 0;
-    pause_ = std::clamp(pause_ * 2, pause_min, pause_max);
+    pause_ = std::clamp(pause_ * 2, reconnect_pause_min, reconnect_pause_max);
     const auto half = static_cast<std::uint64_t>(pause_.count() / 2);
     next_try_ = loop_.clock().now() + pause_ / 2 + Duration(random_.below(half));
     const auto lost = std::exchange(flights_, {});

@@ -17,13 +17,13 @@ namespace {
 using namespace std::chrono_literals;
 using Kind = RespValue::Kind;
 
-RespValue text(std::string value) {
+RespValue text_value(std::string value) {
     return {.kind = Kind::text, .text = std::move(value)};
 }
 
 TEST(RedisSentinelReply, names_the_primary_or_says_what_is_wrong) {
-    const auto good =
-        primary_in({.kind = Kind::list, .list = {text("10.0.0.7"), text("6379")}}, "main");
+    const auto good = primary_in(
+        {.kind = Kind::list, .list = {text_value("10.0.0.7"), text_value("6379")}}, "main");
     ASSERT_TRUE(good.ok());
     EXPECT_EQ(*good, (io::Endpoint{"10.0.0.7", 6379}));
     EXPECT_EQ(primary_in({}, "main").error().code, ErrorCode::not_found);
@@ -34,8 +34,10 @@ TEST(RedisSentinelReply, names_the_primary_or_says_what_is_wrong) {
         EXPECT_TRUE(wants_login(reply));
         EXPECT_EQ(primary_in(reply, "main").error().code, ErrorCode::not_allowed);
     }
-    EXPECT_FALSE(wants_login(text("NOAUTH")));
-    EXPECT_EQ(primary_in({.kind = Kind::list, .list = {text("h"), text("x")}}, "main").error().code,
+    EXPECT_FALSE(wants_login(text_value("NOAUTH")));
+    EXPECT_EQ(primary_in({.kind = Kind::list, .list = {text_value("h"), text_value("x")}}, "main")
+                  .error()
+                  .code,
               ErrorCode::corrupt);
     EXPECT_EQ(primary_in({.kind = Kind::list}, "main").error().code, ErrorCode::corrupt);
 }
@@ -50,12 +52,12 @@ public:
         io::system::SystemFiles files;
         for (int attempt = 0; attempt < 3 && !is_ready; ++attempt) {  // the port may be taken
             port = test::free_port();
-            const std::string text = "port " + std::to_string(port) + "\nbind 127.0.0.1\ndir " +
-                                     folder_.path() + main +
-                                     " 1\nsentinel down-after-milliseconds main 1000\n"
-                                     "sentinel failover-timeout main 5000\n" +
-                                     lines;
-            EXPECT_TRUE(io::replace_file(files, file, as_bytes(text)));
+            const std::string text_value = "port " + std::to_string(port) +
+                                           "\nbind 127.0.0.1\ndir " + folder_.path() + main +
+                                           " 1\nsentinel down-after-milliseconds main 1000\n"
+                                           "sentinel failover-timeout main 5000\n" +
+                                           lines;
+            EXPECT_TRUE(io::replace_file(files, file, as_bytes(text_value)));
             process_ = std::make_unique<test::ServerProcess>(
                 std::vector<std::string>{"/usr/bin/redis-server", file, "--sentinel"}, log,
                 std::nullopt, SIGKILL);

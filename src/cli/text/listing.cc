@@ -7,15 +7,10 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "cli/text/terminal.h"
 
 namespace evenkeel::cli {
 namespace {
-
-// Characters, not bytes: continuation bytes of UTF-8 take no room.
-std::size_t width(std::string_view text) {
-    return static_cast<std::size_t>(
-        std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
-}
 
 void append(std::string& text, const boost::json::value& value, std::size_t depth) {
     const std::string inner(2 * depth + 2, ' ');

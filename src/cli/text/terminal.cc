@@ -30,13 +30,12 @@ bool locale_is_utf8() {
     return false;
 }
 
-// Characters, not bytes: continuation bytes of UTF-8 take no room.
+}  // namespace
+
 std::size_t width(std::string_view text) {
     return static_cast<std::size_t>(
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
-
-}  // namespace
 
 Terminal terminal_of(std::FILE* stream) {
     Terminal terminal;

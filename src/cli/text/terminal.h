@@ -23,6 +23,8 @@ Terminal terminal_of(std::FILE* stream);
 enum class Paint : unsigned char { strong, quiet, good, bad };
 std::string painted(const Terminal& terminal, Paint paint, std::string_view text);
 
+// Characters, not bytes: continuation bytes of UTF-8 take no room.
+std::size_t width(std::string_view text);
 // "1,204,518"
 std::string with_commas(std::uint64_t number);
 // "2.1 ms", "1.20 s"; "-" for 0, which means that nothing was measured.

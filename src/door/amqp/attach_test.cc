@@ -5,8 +5,6 @@
 namespace evenkeel::door {
 namespace {
 
-const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
-
 LinkWish with_epoch(std::int64_t epoch, std::string_view name = {}) {
     LinkWish wish;
     wish.properties = a_map(
@@ -35,7 +33,7 @@ TEST(Attach, to_read_promises_settled_events_and_echoes_the_filter) {
     LinkWish wish;
     wish.filter = a_filter("amqp.annotation.x-opt-offset > '@latest'");
 
-    const auto link = client.receiver(reading, wish);
+    const auto link = client.receiver(reading_address, wish);
 
     ASSERT_TRUE(link->is_open()) << link->error.description;
     EXPECT_EQ(link->answer.sender_settle, amqp::SenderSettle::settled);
@@ -78,7 +76,7 @@ TEST(Attach, needs_the_right_and_names_it) {
     const auto put = client.put_token(
         make_sas("sb://hub/eh1", "sender", other_key, world.now() + 1h), "sb://hub/eh1");
 
-    const auto reader = client.receiver(reading);
+    const auto reader = client.receiver(reading_address);
 
     EXPECT_EQ(put.code, 202);
     EXPECT_TRUE(client.sender("eh1")->is_open());
@@ -97,7 +95,7 @@ TEST(Attach, starts_where_the_rules_of_positions_say) {
     const auto at = [&](std::string_view filter) {
         LinkWish wish;
         wish.filter = a_filter(filter);
-        return client.receiver(reading, wish);
+        return client.receiver(reading_address, wish);
     };
     const auto empty = at("amqp.annotation.x-opt-offset > '0'");
     EXPECT_EQ(empty->error.name, "com.microsoft:argument-error");
@@ -137,11 +135,11 @@ TEST(OwnerLevel, higher_and_equal_displace_lower_and_none_are_refused) {
     DoorFixture world;
     Client& client = world.client();
     Client& other = world.client();
-    const auto none = client.receiver(reading);
-    const auto first = client.receiver(reading, with_epoch(1, "one"));
+    const auto none = client.receiver(reading_address);
+    const auto first = client.receiver(reading_address, with_epoch(1, "one"));
     EXPECT_EQ(none->error.name, "amqp:link:stolen");
 
-    const auto equal = other.receiver(reading, with_epoch(1, "two"));
+    const auto equal = other.receiver(reading_address, with_epoch(1, "two"));
     client.run_for(50ms);
 
     EXPECT_TRUE(equal->is_open());
@@ -150,32 +148,32 @@ TEST(OwnerLevel, higher_and_equal_displace_lower_and_none_are_refused) {
         "New receiver 'two' with higher epoch of '1' is created hence current receiver 'one' with "
         "epoch '1' is getting disconnected. If you are recreating the receiver, make sure a higher "
         "epoch is used."));
-    const auto lower = client.receiver(reading, with_epoch(0, "three"));
+    const auto lower = client.receiver(reading_address, with_epoch(0, "three"));
     EXPECT_EQ(lower->error.name, "amqp:link:stolen");
     EXPECT_TRUE(lower->error.description.starts_with(
         "Receiver 'two' with a higher epoch '1' already exists. Receiver 'three' with epoch 0 "
         "cannot be created."));
-    const auto without = client.receiver(reading);
+    const auto without = client.receiver(reading_address);
     EXPECT_EQ(without->error.name, "amqp:link:stolen");
     EXPECT_TRUE(without->error.description.starts_with(
         "At least one receiver for the endpoint is created with epoch of '1'"));
-    EXPECT_EQ(client.receiver(reading, with_epoch(-1))->error.name,
+    EXPECT_EQ(client.receiver(reading_address, with_epoch(-1))->error.name,
               "com.microsoft:argument-out-of-range");
 }
 
 TEST(OwnerLevel, is_forgotten_when_its_link_or_connection_ends) {
     DoorFixture world;
     Client& client = world.client();
-    const auto high = client.receiver(reading, with_epoch(9));
+    const auto high = client.receiver(reading_address, with_epoch(9));
     high->link->detach(std::nullopt);
     client.flush();
     client.run_for(50ms);
-    EXPECT_TRUE(client.receiver(reading, with_epoch(5))->is_open());
+    EXPECT_TRUE(client.receiver(reading_address, with_epoch(5))->is_open());
 
     client.socket->close();
     client.run_for(1s);
 
-    EXPECT_TRUE(world.client().receiver(reading)->is_open());
+    EXPECT_TRUE(world.client().receiver(reading_address)->is_open());
 }
 
 TEST(OwnerLevel, none_allows_five_readers_and_names_them_to_the_sixth) {
@@ -187,10 +185,10 @@ TEST(OwnerLevel, none_allows_five_readers_and_names_them_to_the_sixth) {
         wish.properties =
             a_map({{i % 2 == 0 ? "com.microsoft:receiver-name" : "com.microsoft.com:receiver-name",
                     a_string("r" + std::to_string(i))}});
-        readers.push_back(client.receiver(reading, wish));
+        readers.push_back(client.receiver(reading_address, wish));
         EXPECT_TRUE(readers.back()->is_open());
     }
-    const auto sixth = client.receiver(reading);
+    const auto sixth = client.receiver(reading_address);
     EXPECT_EQ(sixth->error.name, "amqp:resource-limit-exceeded");
     EXPECT_TRUE(sixth->error.description.starts_with(
         "Exceeded the maximum number of allowed receivers per partition in a consumer group which "
@@ -200,13 +198,14 @@ TEST(OwnerLevel, none_allows_five_readers_and_names_them_to_the_sixth) {
     client.flush();
     client.run_for(50ms);
 
-    EXPECT_TRUE(client.receiver(reading)->is_open());
+    EXPECT_TRUE(client.receiver(reading_address)->is_open());
 }
 
 TEST(OwnerLevel, storm_of_equal_epochs_ends_with_exactly_one) {
     DoorFixture world;
     std::vector<ClientLinkRef> readers;
-    for (int i = 0; i < 20; ++i) readers.push_back(world.client().receiver(reading, with_epoch(0)));
+    for (int i = 0; i < 20; ++i)
+        readers.push_back(world.client().receiver(reading_address, with_epoch(0)));
     world.scheduler.run_for(1s);
 
     int open = 0;

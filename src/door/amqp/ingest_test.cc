@@ -7,8 +7,6 @@
 namespace evenkeel::door {
 namespace {
 
-const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
-
 TEST(Ingest, settles_events_and_batches_when_durable) {
     DoorFixture world;
     Client& client = world.client();
@@ -65,7 +63,7 @@ TEST(Ingest, takes_a_megabyte_in_many_frames) {
     DoorFixture world;
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
-    const auto reader = client.receiver(reading);
+    const auto reader = client.receiver(reading_address);
     const std::string body(1'000'000, 'b');
 
     EXPECT_EQ(client.outcome(link, a_data(body)), "");
@@ -104,7 +102,7 @@ TEST(Ingest, rejects_when_the_hub_has_gone_and_readers_are_told) {
     DoorFixture world;
     Client& client = world.client();
     const auto link = client.sender("eh1");
-    const auto reader = client.receiver(reading);
+    const auto reader = client.receiver(reading_address);
 
     world.wait([&](hub::Namespace::Done done) { world.hubs->remove("eh1", std::move(done)); });
     client.run_for(100ms);

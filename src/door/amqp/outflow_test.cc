@@ -9,8 +9,6 @@
 namespace evenkeel::door {
 namespace {
 
-const std::string reading = "eh1/ConsumerGroups/$Default/Partitions/0";
-
 // Three events, the second of them damaged.
 struct Damaged {
     Damaged() {
@@ -39,9 +37,9 @@ struct Damaged {
 TEST(Outflow, skips_damaged_events_for_official_clients) {
     Damaged damaged;
 
-    const auto from_the_start = damaged.client->receiver(reading);
+    const auto from_the_start = damaged.client->receiver(reading_address);
     const auto at_the_damage = damaged.client->receiver(
-        reading, {.filter = a_filter("amqp.annotation.x-opt-sequence-number > '0'")});
+        reading_address, {.filter = a_filter("amqp.annotation.x-opt-sequence-number > '0'")});
     damaged.client->run_for(1s);
 
     EXPECT_EQ(Damaged::letters(from_the_start), "ac");
@@ -55,7 +53,8 @@ TEST(Outflow, skips_damaged_events_for_official_clients) {
 TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
     Damaged damaged;
 
-    const auto link = damaged.client->receiver(reading, {.desired = {"evenkeel:report-damage"}});
+    const auto link =
+        damaged.client->receiver(reading_address, {.desired = {"evenkeel:report-damage"}});
     damaged.client->run_for(1s);
 
     EXPECT_EQ(link->answer.offered_capabilities,
@@ -82,7 +81,7 @@ struct FileGone : Damaged {
 
 TEST(Outflow, goes_on_behind_a_file_that_was_removed_under_it) {
     FileGone gone;
-    const auto link = gone.client->receiver(reading);
+    const auto link = gone.client->receiver(reading_address);
     gone.client->run_for(1s);
     EXPECT_EQ(Damaged::letters(link), "");
     EXPECT_EQ(gone.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
@@ -99,7 +98,8 @@ TEST(Outflow, goes_on_behind_a_file_that_was_removed_under_it) {
 TEST(Outflow, reports_a_removed_file_to_readers_that_ask_for_it) {
     FileGone gone;
 
-    const auto link = gone.client->receiver(reading, {.desired = {"evenkeel:report-damage"}});
+    const auto link =
+        gone.client->receiver(reading_address, {.desired = {"evenkeel:report-damage"}});
     gone.client->run_for(1s);
 
     EXPECT_TRUE(link->detached);
@@ -113,7 +113,7 @@ TEST(Outflow, delivers_within_50_ms_settled_and_annotated) {
     Client& client = world.client();
     LinkWish wish;
     wish.filter = a_filter("amqp.annotation.x-opt-offset > '@latest'");
-    const auto reader = client.receiver(reading, wish);
+    const auto reader = client.receiver(reading_address, wish);
     client.run_for(1s);
 
     client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("body")}, "key"),
@@ -137,8 +137,8 @@ TEST(Outflow, adds_the_runtime_metric_when_asked) {
     client.send(client.sender("eh1/Partitions/0"), a_batch({a_data("1"), a_data("2")}),
                 amqp::batch_format);
 
-    const auto reader =
-        client.receiver(reading, {.desired = {"com.microsoft:enable-receiver-runtime-metric"}});
+    const auto reader = client.receiver(
+        reading_address, {.desired = {"com.microsoft:enable-receiver-runtime-metric"}});
     EXPECT_TRUE(client.wait([&] { return reader->messages.size() == 2; }));
 
     EXPECT_EQ(reader->answer.offered_capabilities.size(), 1u);
@@ -152,7 +152,7 @@ TEST(Outflow, never_sends_more_than_the_credit) {
     Client& client = world.client();
     std::vector<Buffer> many(20, a_data("x"));
     client.send(client.sender("eh1/Partitions/0"), a_batch(many), amqp::batch_format);
-    const auto reader = client.receiver(reading, {.credit = 0});
+    const auto reader = client.receiver(reading_address, {.credit = 0});
     const auto after = [&](std::uint32_t credit) {
         reader->link->grant(credit);
         client.flush();
@@ -170,7 +170,7 @@ TEST(Outflow, never_sends_more_than_the_credit) {
 TEST(Outflow, gives_all_credit_back_when_drained_at_the_end) {
     DoorFixture world;
     Client& client = world.client();
-    const auto reader = client.receiver(reading);  // waits, with credit
+    const auto reader = client.receiver(reading_address);  // waits, with credit
     client.run_for(100ms);
     amqp::Flow drain;
     drain.next_incoming_id = 2;  // one reply of $cbs came
@@ -201,7 +201,7 @@ TEST(Outflow, serves_two_groups_independently) {
     Client& client = world.client();
     client.send(client.sender("eh1/Partitions/0"), a_data("x"));
 
-    const auto one = client.receiver(reading);
+    const auto one = client.receiver(reading_address);
     const auto two = client.receiver("eh1/ConsumerGroups/OTHER/Partitions/0");
 
     EXPECT_TRUE(client.wait([&] { return one->messages.size() + two->messages.size() == 2; }));
@@ -212,7 +212,7 @@ TEST(Outflow, counts_events_sent_not_events_read) {
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
     for (int i = 0; i < 50; ++i) ASSERT_EQ(client.outcome(link, a_data("x")), "");
-    const auto reader = client.receiver(reading, {.credit = 5});
+    const auto reader = client.receiver(reading_address, {.credit = 5});
     ASSERT_TRUE(client.wait([&] { return reader->messages.size() == 5; }));
 
     const auto traffic =
@@ -225,12 +225,12 @@ TEST(Outflow, counts_events_sent_not_events_read) {
 TEST(Outflow, of_a_client_that_does_not_read_does_not_slow_others) {
     DoorFixture world;
     Client& slow = world.client();
-    const auto stuck = slow.receiver(reading, {.credit = 100'000});
+    const auto stuck = slow.receiver(reading_address, {.credit = 100'000});
     slow.run_for(1s);
     slow.reads = false;
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
-    const auto reader = client.receiver(reading);
+    const auto reader = client.receiver(reading_address);
 
     for (int i = 0; i < 100; ++i) {
         EXPECT_EQ(client.outcome(link, a_data(std::string(50'000, 'x'))), "");
@@ -252,7 +252,7 @@ void expect_order_through_stops(const std::array<bool, 3>& cached) {
     }
     // Far enough for the hub to read ahead, and again when it has given all of that back.
     Client& reader = world.client();
-    const auto events = reader.receiver(reading, {.credit = 100'000});
+    const auto events = reader.receiver(reading_address, {.credit = 100'000});
     const std::array<std::size_t, 3> stops{20, count / 2, count / 2 + 100};
     for (std::size_t i = 0; i < stops.size(); ++i) {
         const std::size_t stop = stops[i];
@@ -289,7 +289,7 @@ TEST(Outflow, sends_the_rest_of_a_large_event_after_a_stall) {
         Client& reader = world.client();
         std::vector<std::string> wish;
         if (metric) wish = {"com.microsoft:enable-receiver-runtime-metric"};
-        const auto events = reader.receiver(reading, {.desired = wish, .credit = 100});
+        const auto events = reader.receiver(reading_address, {.desired = wish, .credit = 100});
         reader.run_for(1s);
         reader.reads = false;
         ASSERT_EQ(client.outcome(link, a_data(large_text())), "");
@@ -311,7 +311,7 @@ TEST(Outflow, ends_the_link_if_a_half_sent_event_is_purged) {
     Client& client = world.client();
     const auto link = client.sender("eh1/Partitions/0");
     Client& reader = world.client();
-    const auto events = reader.receiver(reading, {.credit = 100});
+    const auto events = reader.receiver(reading_address, {.credit = 100});
     reader.run_for(1s);
     reader.reads = false;
     ASSERT_EQ(client.outcome(link, a_data(large_text())), "");
@@ -328,7 +328,7 @@ TEST(Outflow, ends_the_link_if_a_half_sent_event_is_purged) {
 
     EXPECT_EQ(events->error.name, "amqp:link:detach-forced");
     EXPECT_TRUE(events->messages.empty());
-    const auto again = reader.receiver(reading);
+    const auto again = reader.receiver(reading_address);
     ASSERT_TRUE(reader.wait([&] { return again->messages.size() == 1; }));
     EXPECT_EQ(again->messages[0].text(), "next");
 }

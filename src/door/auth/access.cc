@@ -16,7 +16,7 @@
 namespace evenkeel::door {
 namespace {
 
-constexpr std::size_t token_bytes_max = 8192;
+constexpr std::size_t sas_bytes_max = 8192;
 
 // Takes as long for a wrong text as for a right one of its length.
 bool same(std::string_view a, std::string_view b) {
@@ -77,7 +77,7 @@ std::string another_host(std::string_view resource, std::string_view host) {
 
 // Each of the four fields once, and nothing else: what is not signed has no place in a token.
 Result<Parts> take_apart(std::string_view token) {
-    if (token.size() > token_bytes_max || !token.starts_with(eventhubs::sas_word)) {
+    if (token.size() > sas_bytes_max || !token.starts_with(eventhubs::sas_word)) {
         return refused("MalformedToken: The token is not a shared access signature.");
     }
     token.remove_prefix(eventhubs::sas_word.size());

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/percent.h"
+#include "door/auth/claim_fixture.h"
 #include "eventhubs/address.h"
 #include "eventhubs/names.h"
 #include "eventhubs/sas.h"
@@ -12,7 +13,6 @@ namespace {
 
 using namespace std::chrono_literals;
 
-constexpr WallTime now{1'767'225'600'000};
 using eventhubs::make_sas, eventhubs::path_of, eventhubs::sas_signature, eventhubs::sas_word;
 
 const Secret key("k3y=");
@@ -22,10 +22,6 @@ AccessRules rules() {
     return AccessRules({{"root", "", key, second, {true, true, true}},
                         {"sender", "", Secret("s"), {}, {true, false, false}},
                         {"hub-rule", "eh1", Secret("h"), {}, {false, true, false}}});
-}
-
-std::string begin_of(const Result<Claim>& claim) {
-    return claim.ok() ? "ok" : claim.error().detail.substr(0, claim.error().detail.find(':'));
 }
 
 Entity entity(std::string_view hub, std::string_view path) {

@@ -20,7 +20,7 @@ namespace {
 
 namespace json = boost::json;
 
-constexpr std::size_t token_bytes_max = 16384;
+constexpr std::size_t jwt_bytes_max = 16384;
 constexpr std::uint64_t key_set_bytes_max = 1 << 20;
 constexpr int rsa_bits_min = 2048;
 
@@ -32,7 +32,7 @@ using KeyContext = std::unique_ptr<EVP_PKEY_CTX, Freed<EVP_PKEY_CTX_free>>;
 using DigestContext = std::unique_ptr<EVP_MD_CTX, Freed<EVP_MD_CTX_free>>;
 using Pair = std::unique_ptr<ECDSA_SIG, Freed<ECDSA_SIG_free>>;
 
-Error refused(std::string text) {
+Error invalid_jwt(std::string text) {
     return {ErrorCode::invalid_argument, std::move(text)};
 }
 
@@ -200,14 +200,16 @@ JwtVerifier::~JwtVerifier() = default;
 Result<std::unique_ptr<JwtVerifier>> JwtVerifier::make(JwtOptions options,
                                                        std::string_view key_set) {
     if (options.issuers.empty() || options.audiences.empty()) {
-        return refused("tokens of identity providers need at least one issuer and one audience");
+        return invalid_jwt(
+            "tokens of identity providers need at least one issuer and one audience");
     }
     const auto document = object_of(key_set);
     const json::value* const list = document ? document->if_contains("keys") : nullptr;
-    if (!list || !list->is_array()) return refused("the key set is not JSON with a list 'keys'");
+    if (!list || !list->is_array())
+        return invalid_jwt("the key set is not JSON with a list 'keys'");
     auto keys = std::make_unique<Keys>();
     for (const auto& entry : list->get_array()) {
-        if (!entry.is_object()) return refused("the key set has a key that is not an object");
+        if (!entry.is_object()) return invalid_jwt("the key set has a key that is not an object");
         const json::object& object = entry.get_object();
         const std::string use = text_in(object, "use");
         if (!use.empty() && use != "sig") continue;
@@ -222,13 +224,13 @@ Result<std::unique_ptr<JwtVerifier>> JwtVerifier::make(JwtOptions options,
         PublicKey key =
             type == "RSA" ? rsa_key(part("n"), part("e")) : ec_key(part("x"), part("y"));
         if (!key) {
-            return refused(fmt::format("key '{}' of the key set is not a good {} key{}",
-                                       printable(text_in(object, "kid")), type,
-                                       type == "RSA" ? " of 2048 bits or more" : ""));
+            return invalid_jwt(fmt::format("key '{}' of the key set is not a good {} key{}",
+                                           printable(text_in(object, "kid")), type,
+                                           type == "RSA" ? " of 2048 bits or more" : ""));
         }
         keys->all.push_back({text_in(object, "kid"), algorithm, std::move(key)});
     }
-    if (keys->all.empty()) return refused("the key set has no key for RS256 or ES256");
+    if (keys->all.empty()) return invalid_jwt("the key set has no key for RS256 or ES256");
     return std::unique_ptr<JwtVerifier>(new JwtVerifier(std::move(options), std::move(keys)));
 }
 
@@ -250,25 +252,25 @@ Result<std::unique_ptr<JwtVerifier>> JwtVerifier::load(JwtOptions options, io::F
 Result<Claim> JwtVerifier::check(std::string_view token, WallTime now) const {
     const auto first = token.find('.');
     const auto second = first == std::string_view::npos ? first : token.find('.', first + 1);
-    if (token.size() > token_bytes_max || second == std::string_view::npos) {
-        return refused("InvalidToken: The token is not a JSON Web Token.");
+    if (token.size() > jwt_bytes_max || second == std::string_view::npos) {
+        return invalid_jwt("InvalidToken: The token is not a JSON Web Token.");
     }
     const auto header_text = base64url_decoded(token.substr(0, first));
     const auto claims_text = base64url_decoded(token.substr(first + 1, second - first - 1));
     const auto signature = base64url_decoded(token.substr(second + 1));
     const auto header = header_text ? object_of(*header_text) : std::nullopt;
     if (!header || !claims_text || !signature) {
-        return refused("InvalidToken: The token is not a JSON Web Token.");
+        return invalid_jwt("InvalidToken: The token is not a JSON Web Token.");
     }
     const std::string algorithm = text_in(*header, "alg");
     if (algorithm != "RS256" && algorithm != "ES256") {
-        return refused(
+        return invalid_jwt(
             fmt::format("InvalidToken: The algorithm '{}' is not accepted; use RS256 or "
                         "ES256.",
                         printable(algorithm)));
     }
     if (header->if_contains("crit")) {
-        return refused("InvalidToken: The token has critical extensions, which are not known.");
+        return invalid_jwt("InvalidToken: The token has critical extensions, which are not known.");
     }
     // Nothing that the token says is looked at before its signature is good.
     const std::string id = text_in(*header, "kid");
@@ -278,7 +280,7 @@ Result<Claim> JwtVerifier::check(std::string_view token, WallTime now) const {
                     [&](const Keys::Key& key) { return id.empty() || key.id == id; });
     if (!is_known) {
         if (options_.unknown_key) options_.unknown_key();
-        return refused(
+        return invalid_jwt(
             keys_->all.empty()
                 ? "InvalidSignature: The identity provider's keys have not been fetched yet."
                 : "InvalidSignature: The token's key is not one of the identity provider's.");
@@ -288,30 +290,30 @@ Result<Claim> JwtVerifier::check(std::string_view token, WallTime now) const {
                           return key.algorithm == algorithm && (id.empty() || key.id == id) &&
                                  verifies(key.key.get(), token.substr(0, second), proof);
                       });
-    if (!good) return refused("InvalidSignature: The token has an invalid signature.");
+    if (!good) return invalid_jwt("InvalidSignature: The token has an invalid signature.");
     return check_claims(*claims_text, now);
 }
 
 Result<Claim> JwtVerifier::check_claims(std::string_view text, WallTime now) const {
     const auto claims = object_of(text);
-    if (!claims) return refused("InvalidToken: The token's claims are not a JSON object.");
+    if (!claims) return invalid_jwt("InvalidToken: The token's claims are not a JSON object.");
     if (!has_one_of(options_.issuers, {text_in(*claims, "iss")})) {
-        return refused("InvalidIssuer: The token's issuer is not one that is trusted here.");
+        return invalid_jwt("InvalidIssuer: The token's issuer is not one that is trusted here.");
     }
     if (!has_one_of(options_.audiences, texts_in(*claims, "aud"))) {
-        return refused("InvalidAudience: The token is not meant for this hub.");
+        return invalid_jwt("InvalidAudience: The token is not meant for this hub.");
     }
     const auto expires = seconds_in(*claims, "exp");
-    if (!expires) return refused("InvalidToken: The token does not say when it expires.");
+    if (!expires) return invalid_jwt("InvalidToken: The token does not say when it expires.");
     const WallTime end = WallTime{*expires * 1000} + options_.leeway;
     if (end <= now) {
-        return refused("ExpiredToken: The token is expired. Expiration time: " +
-                       to_string(WallTime{*expires * 1000}));
+        return invalid_jwt("ExpiredToken: The token is expired. Expiration time: " +
+                           to_string(WallTime{*expires * 1000}));
     }
     if (claims->if_contains("nbf")) {
         const auto begins = seconds_in(*claims, "nbf");
         if (!begins || WallTime{*begins * 1000} - options_.leeway > now) {
-            return refused("InvalidToken: The token is not valid yet.");
+            return invalid_jwt("InvalidToken: The token is not valid yet.");
         }
     }
     Claim claim{"", rights_in(*claims, options_.default_rights), end};

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "base/random.h"
+#include "door/auth/claim_fixture.h"
 #include "door/auth/jwt_fixture.h"
 #include "support/seed.h"
 
@@ -10,8 +11,6 @@ namespace evenkeel::door {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr WallTime now{1'767'225'600'000};
 
 std::unique_ptr<JwtVerifier> verifier(const std::string& keys) {
     JwtOptions options;
@@ -27,26 +26,22 @@ struct Claims {
     std::int64_t expires = now.milliseconds / 1000 + 3600;
     std::string more = {};
 };
-std::string text_of(const Claims& claims) {
+std::string json_of(const Claims& claims) {
     return R"({"iss":")" + claims.issuer + R"(","aud":)" + claims.audience + R"(,"exp":)" +
            std::to_string(claims.expires) + claims.more + "}";
 }
-std::string begin_of(const Result<Claim>& claim) {
-    return claim.ok() ? "ok" : claim.error().detail.substr(0, claim.error().detail.find(':'));
-}
-
 TEST(Jwt, of_either_algorithm_gives_the_rights_of_its_roles) {
     for (const bool rsa : {true, false}) {
         const Provider provider(rsa);
         const auto check = verifier(provider.key());
 
         const auto sender = check->check(
-            provider.token(text_of({.more = R"(,"roles":["Azure Event Hubs Data Sender"])"})), now);
+            provider.token(json_of({.more = R"(,"roles":["Azure Event Hubs Data Sender"])"})), now);
         const auto scoped = check->check(
-            provider.token(text_of({.audience = R"(["x","https://eventhubs.azure.net"])",
+            provider.token(json_of({.audience = R"(["x","https://eventhubs.azure.net"])",
                                     .more = R"(,"scp":"other hub.Listen")"})),
             now);
-        const auto nothing = check->check(provider.token(text_of({})), now);
+        const auto nothing = check->check(provider.token(json_of({})), now);
 
         ASSERT_TRUE(sender.ok()) << sender.error().detail;
         EXPECT_EQ(sender->rights, (Rights{true, false, false}));
@@ -62,7 +57,7 @@ TEST(Jwt, is_refused_for_each_fault_and_says_which) {
     const Provider stranger(false);
     const auto check = verifier(provider.key());
     const auto with = [&](const Claims& claims) {
-        return begin_of(check->check(provider.token(text_of(claims)), now));
+        return begin_of(check->check(provider.token(json_of(claims)), now));
     };
     const std::int64_t seconds = now.milliseconds / 1000;
 
@@ -76,7 +71,7 @@ TEST(Jwt, is_refused_for_each_fault_and_says_which) {
     EXPECT_EQ(with({.more = ",\"nbf\":" + std::to_string(seconds + 61)}), "InvalidToken");
     EXPECT_EQ(with({.more = ",\"nbf\":" + std::to_string(seconds + 59)}), "ok");
     EXPECT_EQ(with({.more = ",\"nbf\":\"soon\""}), "InvalidToken");
-    EXPECT_EQ(begin_of(check->check(stranger.token(text_of({})), now)), "InvalidSignature");
+    EXPECT_EQ(begin_of(check->check(stranger.token(json_of({})), now)), "InvalidSignature");
     EXPECT_EQ(begin_of(check->check("", now)), "InvalidToken");
     EXPECT_EQ(begin_of(check->check("a.b.c", now)), "InvalidToken");
     EXPECT_EQ(begin_of(check->check(std::string(20'000, 'a'), now)), "InvalidToken");
@@ -85,7 +80,7 @@ TEST(Jwt, is_refused_for_each_fault_and_says_which) {
 TEST(Jwt, without_a_signature_or_with_a_shared_secret_is_never_good) {
     const Provider provider(true);
     const auto check = verifier(provider.key());
-    const std::string claims = base64url(text_of({}));
+    const std::string claims = base64url(json_of({}));
 
     for (const char* const header :
          {R"({"alg":"none"})", R"({"alg":"None"})", R"({"alg":"HS256"})", R"({"alg":"RS512"})",
@@ -104,7 +99,7 @@ TEST(Jwt, without_a_signature_or_with_a_shared_secret_is_never_good) {
 TEST(Jwt, changed_anywhere_is_not_good) {
     const Provider provider(false);
     const auto check = verifier(provider.key());
-    const std::string token = provider.token(text_of({}));
+    const std::string token = provider.token(json_of({}));
     Random random(test::test_seed());
     for (int i = 0; i < 300; ++i) {
         std::string changed = token;

@@ -11,7 +11,7 @@
 namespace evenkeel::door {
 namespace {
 
-const Secret key("k");
+const Secret first_key("k");
 
 class KeyRingTest : public testing::Test {
 protected:
@@ -21,11 +21,11 @@ protected:
     }
     void start() {
         ring_.emplace(loop_, metadata_, access_, Keys::load(disk_, "data").value(),
-                      std::vector<Rule>{{"fixed", "", key, {}, {.send = true}}});
+                      std::vector<Rule>{{"fixed", "", first_key, {}, {.send = true}}});
     }
     Result<Rule> create(const std::string& name) {
         std::optional<Result<Rule>> made;
-        ring_->create({.name = name, .rights = {.listen = true}, .primary = key},
+        ring_->create({.name = name, .rights = {.listen = true}, .primary = first_key},
                       [&](Result<Rule> rule) { made = std::move(rule); });
         EXPECT_TRUE(scheduler_.run_until([&] { return made.has_value(); }, std::chrono::hours(1)));
         return std::move(*made);

@@ -5,11 +5,12 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
 constexpr PartitionId partition{3};
-constexpr Instant start{1'000'000'000'000};
 
 class TestHost final : public PartitionHost {
 public:

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
 using namespace std::chrono_literals;
 using checkpoint::Member;
 using checkpoint::MemberState;
-
-constexpr Instant start{1'000'000'000'000};
 
 Member a_member(const std::string& id, const std::string& version, Duration age = 0s) {
     Member member{.id = id, .incarnation = id + ".1"};

@@ -2,17 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/host_fixture.h"
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
-constexpr Instant start{1'000'000'000'000};
 constexpr PartitionId partition{0};
-
-class NoHost final : public PartitionHost {
-public:
-    void open(PartitionId, Epoch) override {}
-    void close(PartitionId, CloseReason, Task done) override { done(); }
-};
 
 class LoadOfOne : public testing::Test {
 protected:

@@ -2,14 +2,14 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
 using namespace std::chrono_literals;
 using checkpoint::Member;
 using checkpoint::Ownership;
-
-constexpr Instant start{1'000'000'000'000};
 
 class ViewTest : public testing::Test {
 protected:

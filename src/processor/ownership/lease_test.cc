@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
 using namespace std::chrono_literals;
 using Change = Lease::Change;
-
-constexpr Instant start{1'000'000'000'000};
 
 TEST(Lease, counts_from_the_sending_of_a_heartbeat) {
     Lease lease(5s);

@@ -2,13 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
 using namespace std::chrono_literals;
 using checkpoint::Ownership;
-
-constexpr Instant start{1'000'000'000'000};
 
 // Trap 11.
 TEST(Ownerships, a_listing_older_than_our_own_write_says_nothing_about_it) {

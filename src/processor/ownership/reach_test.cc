@@ -2,12 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
 
 using namespace std::chrono_literals;
-
-constexpr Instant start{1'000'000'000'000};
 
 TEST(Reach, asks_an_idle_hub_and_believes_its_answer) {
     Reach reach(20s, start);

@@ -2,16 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/host_fixture.h"
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
-
-constexpr Instant start{1'000'000'000'000};
-
-class NoHost final : public PartitionHost {
-public:
-    void open(PartitionId, Epoch) override {}
-    void close(PartitionId, CloseReason, Task done) override { done(); }
-};
 
 class RenewalsOfTwo : public testing::Test {
 protected:

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
-
-constexpr Instant start{1'000'000'000'000};
 
 TEST(Settling, is_calm_once_nobody_has_joined_for_a_while) {
     const Timing timing;

@@ -2,10 +2,10 @@
 
 #include <gtest/gtest.h>
 
+#include "processor/time_fixture.h"
+
 namespace evenkeel::processor {
 namespace {
-
-constexpr Instant start{1'000'000'000'000};
 
 class UnreadMember : public testing::Test {
 protected:

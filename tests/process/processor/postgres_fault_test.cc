@@ -12,7 +12,7 @@
 namespace evenkeel::test {
 namespace {
 
-int kills() {
+int server_kills() {
     return std::getenv("EVENKEEL_LONG") != nullptr ? 60 : 24;
 }
 
@@ -23,7 +23,7 @@ TEST(ExactlyOnceIntoPostgres, leaves_a_sink_that_equals_a_replay_of_the_log) {
     Fleet<PostgresSink> fleet("exactly-once", server->url(), server->url());
     int restarts = 0;
 
-    strike(fleet, kills(), [&] {
+    strike(fleet, server_kills(), [&] {
         if (fleet.killed() % 5 != 3) return;
         server->kill();
         ASSERT_TRUE(server->start_again());
