@@ -86,6 +86,13 @@ BAD = {
         ("src/hub/c.h", "#pragma once\nstd::shared_ptr<Hub> alive_{this, [](Hub*) {}};\n"),
         ("src/hub/a_test.cc", "const std::shared_ptr<char> token = std::make_shared<char>();\n"),
     ],
+    "lock": [
+        ("src/hub/a.h", "#pragma once\nMutex mutex_;\n"),
+        ("src/hub/b.h", "#pragma once\n#include <mutex>\n"),
+        ("src/hub/c.h", "#pragma once\nstd::shared_mutex lock_;\n"),
+        ("src/hub/d.h", "#pragma once\nstd::condition_variable changed_;\n"),
+        ("src/hub/a_test.cc", '#include "base/mutex.h"\n'),
+    ],
     "sync": [("src/commitlog/a.h", "#pragma once\nint r = fdatasync(f);\n")],
     "length": [("src/hub/a.h", "#pragma once\n" + "int x;\n" * 600)],
     "seed": [(TESTS + "/process/a_test.cc", "Random random(test_seed());\n")],
@@ -179,6 +186,9 @@ GOOD = [
                     "auto id = std::thread::id{};\nint y = 1'000'000; /* rand() */\n"),
     ("src/hub/c.h", "#pragma once\nstd::thread t;  // tidy: allow thread: a sample\n"),
     ("src/io/d.h", "#pragma once\nauto t = steady_clock::now();\nint f = fdatasync(1);\n"),
+    ("src/io/e.h", '#pragma once\n#include "base/mutex.h"\nMutex mutex_;\n'),
+    ("src/hub/i.h", "#pragma once\n// Without a mutex.\nGuarded<int> count_;\n"),
+    (f"{TESTS}/process/a.h", '#pragma once\n#include "base/mutex.h"\nMutex mutex_;\n'),
     ("src/hub/e.cc", "// A sample.\n// tidy: no test: a sample\n"),
     ("src/cli/main.cc", '#include "hub/hub.h"\n#include "door/door.h"\n'),
     ("src/io/CMakeLists.txt", "ek_module(io DEPS base\n    SOURCES a.cc)\nek_module(io_sim DEPS base io)\n"),
@@ -198,7 +208,7 @@ GOOD = [
 
 # Files the samples refer to.
 AROUND = ["include/evenkeel/hub.h", "src/base/bytes.h", "src/io/file.h", "src/io/sim/disk.h",
-          "src/hub/hub.h", "src/door/door.h", "src/commitlog/log.h", f"{TESTS}/support/seed.h"]
+          "src/base/mutex.h", "src/hub/hub.h", "src/door/door.h", "src/commitlog/log.h", f"{TESTS}/support/seed.h"]
 # A test that the samples of invariants name.
 KNOWN_TEST = ("src/hub/known_test.cc", "TEST_F(Hub,\n       keeps_order) {}\n")
 

@@ -1,10 +1,9 @@
 // A mutex that clang's thread-safety analysis understands.
 //
-// State belongs to one loop, so locks are few. They guard plain data that threads share: the task
-// queues of loops and workers, metrics and budgets, and elsewhere open segment files, the lock of a
-// data folder, pools of database sessions, stores in memory, requests that wait for a fetcher, and
-// what a handler asked of its pump. No user's code runs under a lock. Under one, at most a call of
-// io is made, such as post() or opening a file; no second lock of the same module is taken.
+// State belongs to one loop, so locks are few, and only base and io take them: for the task queues
+// of loops and workers, metrics and budgets. Other modules share a value by base/guarded.h, and
+// wait for one by base/promise.h. Locks do not nest: nothing is called under one of these, and
+// Guarded checks its own.
 #pragma once
 
 #include <condition_variable>

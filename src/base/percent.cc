@@ -20,11 +20,11 @@ bool is_plain(char c) {
 
 }  // namespace
 
-std::string percent_encoded(std::string_view text) {
+std::string percent_encoded(std::string_view text, std::string_view also_plain) {
     constexpr char digits[] = "0123456789ABCDEF";
     std::string result;
     for (const char c : text) {
-        if (is_plain(c)) {
+        if (is_plain(c) || also_plain.find(c) != std::string_view::npos) {
             result += c;
             continue;
         }

@@ -7,8 +7,8 @@
 
 namespace evenkeel {
 
-// Everything but letters, digits and -_.~ becomes %XX.
-std::string percent_encoded(std::string_view text);
+// Everything but letters, digits, -_.~ and the characters of `also_plain` becomes %XX.
+std::string percent_encoded(std::string_view text, std::string_view also_plain = {});
 
 // Lenient: a % without two hexadecimal digits behind it stays as it is.
 std::string percent_decoded(std::string_view text);

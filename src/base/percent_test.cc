@@ -8,6 +8,7 @@ namespace {
 TEST(Percent, encodes_all_but_unreserved_characters) {
     EXPECT_EQ(percent_encoded("aZ9-_.~ /+%\xc3"), "aZ9-_.~%20%2F%2B%25%C3");
     EXPECT_EQ(percent_encoded(""), "");
+    EXPECT_EQ(percent_encoded("a/b=c d%", "/="), "a/b=c%20d%25");
 }
 
 TEST(Percent, decodes_and_keeps_malformed_escapes) {

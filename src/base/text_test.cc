@@ -21,6 +21,28 @@ TEST(EqualWithoutCase, compares_ascii_letters_without_case) {
     EXPECT_FALSE(equal_without_case("É", "é"));
 }
 
+TEST(Trimmed, drops_blanks_at_both_ends_only) {
+    EXPECT_EQ(trimmed(" \ta b\t "), "a b");
+    EXPECT_EQ(trimmed("a"), "a");
+    EXPECT_EQ(trimmed(" \t "), "");
+    EXPECT_EQ(trimmed(""), "");
+    EXPECT_EQ(trimmed("\n a\t\n", " \n"), "a\t");
+}
+
+TEST(Printable, replaces_control_characters_and_broken_utf8) {
+    EXPECT_EQ(printable("höhe 日本 😀"), "höhe 日本 😀");
+    EXPECT_EQ(printable("a\nb\xff\xc3z\x1b\x7f"), "a?b??z??");
+    EXPECT_EQ(printable("\xc2\x9b\xc2\x85\xc2\xa0"), "????\xc2\xa0");
+}
+
+TEST(Printable, is_cut_between_characters) {
+    EXPECT_EQ(printable(std::string(1000, 'x')).size(), 1000u);
+    EXPECT_EQ(printable(std::string(1000, 'x'), 300).size(), 300u);
+    EXPECT_EQ(printable("aéb", 2), "a");
+    EXPECT_EQ(printable("aéb", 3), "aé");
+    EXPECT_EQ(printable("a", 0), "");
+}
+
 TEST(Shown, is_short_and_free_of_control_characters) {
     EXPECT_EQ(shown("plain"), "plain");
     EXPECT_EQ(shown("a\0b\n\x1b\x7f"s), "a?b???");

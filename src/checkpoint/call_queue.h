@@ -25,6 +25,7 @@
 #include "base/result.h"
 #include "io/loop.h"
 #include "io/system/loop.h"
+#include "io/timer.h"
 
 namespace evenkeel::checkpoint {
 
@@ -75,7 +76,7 @@ public:
         loop_.check_here();
         changed_ = std::move(changed);
         if (!changed_) {
-            loop_.cancel(std::exchange(timer_, {}));
+            timer_.cancel();
             is_polling_ = false;
         } else if (!is_polling_) {
             is_polling_ = true;
@@ -130,16 +131,15 @@ private:
     }
 
     void poll_later() {
-        timer_ = loop_.run_after(watch_period_, [this] { poll(); });
+        timer_.run_after(watch_period_, [this] { poll(); });
     }
 
     void poll() {
-        timer_ = {};
         thread_.post([this] {
             const bool has_changed = runner_->has_changed();
             loop_.post(lifetime_.guard([this, has_changed] {
                 if (!changed_) return;
-                if (timer_ == io::TimerId{}) poll_later();
+                if (!timer_.is_pending()) poll_later();
                 if (has_changed) tell();
             }));
         });
@@ -153,7 +153,7 @@ private:
     bool is_sending_soon_ = false;
     std::function<void()> changed_;
     bool is_polling_ = false;  // a poll is with the runner, or its timer is set
-    io::TimerId timer_{};
+    io::Timer timer_{loop_};
     Lifetime lifetime_;
     const std::unique_ptr<Runner> runner_;
     // Ends first, so that no task of it meets what is gone.

@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 
 #include "base/clock.h"
-#include "base/mutex.h"
+#include "base/guarded.h"
 #include "checkpoint/blob/store.h"
 #include "checkpoint/memory/store.h"
 #include "checkpoint/postgres/store.h"
@@ -21,14 +21,14 @@ namespace {
 MemoryServer& memory_server(const std::string& name) {
     struct Servers {
         SystemClock clock;
-        Mutex mutex;
-        std::map<std::string, std::unique_ptr<MemoryServer>> by_name EK_GUARDED_BY(mutex);
+        Guarded<std::map<std::string, std::unique_ptr<MemoryServer>>> by_name;
     };
     static Servers& servers = *new Servers;  // never destroyed: threads may outlive main()
-    const Lock lock(servers.mutex);
-    auto& server = servers.by_name[name];
-    if (!server) server = std::make_unique<MemoryServer>(servers.clock);
-    return *server;
+    return *servers.by_name.with([&](auto& by_name) {
+        auto& server = by_name[name];
+        if (!server) server = std::make_unique<MemoryServer>(servers.clock);
+        return server.get();
+    });
 }
 
 }  // namespace

@@ -10,8 +10,8 @@
 
 #include <fmt/core.h>
 
+#include "base/guarded.h"
 #include "base/ids.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "checkpoint/store.h"
 
@@ -26,21 +26,23 @@ public:
 
     // The one that was used last; null if none is idle.
     std::unique_ptr<Connection> take() {
-        const Lock lock(mutex_);
-        if (idle_.empty()) return nullptr;
-        std::unique_ptr<Connection> connection = std::move(idle_.back());
-        idle_.pop_back();
-        return connection;
+        return idle_.with([](Idle& idle) -> std::unique_ptr<Connection> {
+            if (idle.empty()) return nullptr;
+            std::unique_ptr<Connection> connection = std::move(idle.back());
+            idle.pop_back();
+            return connection;
+        });
     }
     // Closes it if there are enough.
     void give_back(std::unique_ptr<Connection> connection) {
-        const Lock lock(mutex_);
-        if (idle_.size() < idle_max) idle_.push_back(std::move(connection));
+        idle_.with([&](Idle& idle) {
+            if (idle.size() < idle_max) idle.push_back(std::move(connection));
+        });
     }
 
 private:
-    Mutex mutex_;
-    std::vector<std::unique_ptr<Connection>> idle_ EK_GUARDED_BY(mutex_);
+    using Idle = std::vector<std::unique_ptr<Connection>>;
+    Guarded<Idle> idle_;
 };
 
 inline Result<> check_partition(const Checkpoint& checkpoint, PartitionId partition) {

@@ -28,15 +28,7 @@ Connection::Live::~Live() {
 Connection::Connection(io::Loop& loop, io::Network& network, ConnectionOptions options)
     : loop_(loop), network_(network), options_(std::move(options)), random_(options_.seed) {}
 
-Connection::~Connection() {
-    for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) cancel(*timer);
-    for (auto& [link, entry] : entries_) cancel(entry->timer);
-}
-
-void Connection::cancel(std::optional<io::TimerId>& timer) {
-    if (timer) loop_.cancel(*timer);
-    timer.reset();
-}
+Connection::~Connection() = default;
 
 // Does what can be done now: attach, ask, or connect.
 void Connection::advance() {
@@ -61,19 +53,14 @@ void Connection::advance() {
 }
 
 void Connection::connect() {
-    if (live_ || connecting_ || pause_timer_) return;
+    if (live_ || connecting_ || pause_timer_.is_pending()) return;
     const Instant now = loop_.clock().now();
     if (now < not_before_) {
-        pause_timer_ = loop_.run_at(not_before_, [this] {
-            pause_timer_.reset();
-            advance();
-        });
-        return;
+        return pause_timer_.run_at(not_before_, [this] { advance(); });
     }
     connecting_ = true;
     const std::uint64_t attempt = ++attempt_;
-    attempt_timer_ = loop_.run_after(options_.retry.try_timeout, [this] {
-        attempt_timer_.reset();
+    attempt_timer_.run_after(options_.retry.try_timeout, [this] {
         fail({{ErrorCode::timed_out, fmt::format("connect to {}: the hub did not answer in time",
                                                  io::to_string(options_.target.endpoint))},
               true,
@@ -141,11 +128,10 @@ void Connection::authorize() {
 
 void Connection::authorized(const Secret& token, WallTime expires) {
     token_ = token;
-    cancel(renewal_timer_);
+    renewal_timer_.cancel();
     if (!options_.target.key.empty()) {
         const Duration life = expires - loop_.clock().wall();
-        renewal_timer_ = loop_.run_after(life * renewal_percent / 100, [this] {
-            renewal_timer_.reset();
+        renewal_timer_.run_after(life * renewal_percent / 100, [this] {
             if (live_ && live_->transport->is_open()) authorize();
         });
     }
@@ -153,14 +139,14 @@ void Connection::authorized(const Secret& token, WallTime expires) {
 }
 
 void Connection::become_ready() {
-    cancel(attempt_timer_);
+    attempt_timer_.cancel();
     failures_ = 0;
     ready_ = true;
     advance();
 }
 
 void Connection::fail(const Failure& failure) {
-    cancel(attempt_timer_);
+    attempt_timer_.cancel();
     connecting_ = false;
     ++attempt_;
     abandon_live();
@@ -199,7 +185,7 @@ void Connection::rest(const Failure& failure) {
 void Connection::abandon_live() {
     ready_ = false;
     authorizing_ = false;
-    cancel(renewal_timer_);
+    renewal_timer_.cancel();
     if (!live_) return;
     live_->transport->abandon();
     // We may be inside one of its callbacks.
@@ -211,7 +197,7 @@ void Connection::stop(Task done) {
     EK_CHECK(!stopping_, "a connection is stopped once");
     stopping_ = true;
     ++attempt_;
-    for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) cancel(*timer);
+    for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) timer->cancel();
     const Failure failure{{ErrorCode::cancelled, "the client was closed"}, false, {}};
     lose_attached(failure);
     lose_unattached(failure);

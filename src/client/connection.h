@@ -29,6 +29,7 @@
 #include "eventhubs/connection_string.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 
 namespace evenkeel::client {
 
@@ -119,7 +120,6 @@ private:
     void transport_closed(const Failure& why);
     void rest(const Failure& failure);
     void abandon_live();
-    void cancel(std::optional<io::TimerId>& timer);
 
     // connection_links.cc
     void attach(Entry& entry);
@@ -144,9 +144,9 @@ private:
     std::uint32_t failures_ = 0;  // in a row
     Instant not_before_;          // the next attempt
     std::uint64_t attempt_ = 0;   // answers to earlier ones are void
-    std::optional<io::TimerId> attempt_timer_;
-    std::optional<io::TimerId> pause_timer_;
-    std::optional<io::TimerId> renewal_timer_;
+    io::Timer attempt_timer_{loop_};
+    io::Timer pause_timer_{loop_};
+    io::Timer renewal_timer_{loop_};
     Secret token_;
     std::map<WantedLink*, std::unique_ptr<Entry>> entries_;
     std::map<std::uint64_t, Question> questions_;

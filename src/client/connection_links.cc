@@ -37,7 +37,7 @@ void Connection::drop(WantedLink& link) {
     if (found.empty()) return;
     Entry& entry = *found.mapped();
     entry.disown();
-    cancel(entry.timer);
+    entry.timer.cancel();
     if (entry.link && live_ && live_->transport->is_open()) live_->transport->detach(*entry.link);
     // We may be inside one of its callbacks.
     loop_.post([dead = std::move(found.mapped())] {});
@@ -52,8 +52,7 @@ void Connection::attach(Entry& entry) {
     if (!entry.owner() || entry.state != Entry::State::waiting || !is_ready()) return;
     entry.state = Entry::State::attaching;
     entry.link = &live_->transport->attach(entry.owner()->attach(), entry);
-    entry.timer = loop_.run_after(options_.retry.try_timeout, [this, &entry] {
-        entry.timer.reset();
+    entry.timer.run_after(options_.retry.try_timeout, [this, &entry] {
         if (entry.link && live_) live_->transport->detach(*entry.link);
         lose(entry,
              {{ErrorCode::timed_out, "the hub did not answer the attach of a link"}, true, {}});
@@ -61,7 +60,7 @@ void Connection::attach(Entry& entry) {
 }
 
 void Connection::lose(Entry& entry, const Failure& failure) {
-    cancel(entry.timer);
+    entry.timer.cancel();
     // What held for a while was no failed attempt.
     const bool held = entry.state == Entry::State::attached &&
                       loop_.clock().now() - entry.attached_at >= options_.retry.delay_max;
@@ -70,8 +69,7 @@ void Connection::lose(Entry& entry, const Failure& failure) {
     if (!tell(entry, failure)) return;
     entry.state = Entry::State::resting;
     const Duration pause = std::max(retry_pause(entry.failures), failure.delay_min);
-    entry.timer = loop_.run_after(pause, [this, &entry] {
-        entry.timer.reset();
+    entry.timer.run_after(pause, [this, &entry] {
         entry.state = Entry::State::waiting;
         advance();
     });

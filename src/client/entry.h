@@ -2,6 +2,7 @@
 #pragma once
 
 #include "client/connection.h"
+#include "io/timer.h"
 
 namespace evenkeel::client {
 
@@ -15,11 +16,12 @@ public:
         attached,
     };
 
-    Entry(Connection& connection, WantedLink& owner) : connection_(connection), owner_(&owner) {}
+    Entry(Connection& connection, WantedLink& owner)
+        : timer(connection.loop_), connection_(connection), owner_(&owner) {}
 
     void on_attached(amqp::Link& attached) override {
         if (!owner_) return;
-        connection_.cancel(timer);
+        timer.cancel();
         state = State::attached;
         attached_at = connection_.loop_.clock().now();
         owner_->on_attached(attached);
@@ -43,7 +45,7 @@ public:
     amqp::Link* link = nullptr;  // while attaching and attached
     std::uint32_t failures = 0;  // in a row
     Instant attached_at;
-    std::optional<io::TimerId> timer;
+    io::Timer timer;
 
 private:
     Connection& connection_;

@@ -28,7 +28,6 @@ ReaderCore::ReaderCore(Connection& connection, std::string_view group, std::uint
 
 ReaderCore::~ReaderCore() {
     connection_.drop(*this);
-    if (timer_) loop_.cancel(*timer_);
 }
 
 void ReaderCore::open(Callback<void(Result<>)> done) {
@@ -219,10 +218,7 @@ void ReaderCore::read(std::size_t events_max, Duration wait, Answer answer) {
         return reply(why);
     }
     if (wait <= Duration(0)) return reply(EventBatch());
-    timer_ = loop_.run_after(wait, [this] {
-        timer_.reset();
-        reply(EventBatch());
-    });
+    timer_.run_after(wait, [this] { reply(EventBatch()); });
 }
 
 EventBatch ReaderCore::take(std::size_t events_max) {
@@ -256,8 +252,7 @@ EventBatch ReaderCore::take(std::size_t events_max) {
 }
 
 void ReaderCore::reply(Result<EventBatch> batch) {
-    if (timer_) loop_.cancel(*timer_);
-    timer_.reset();
+    timer_.cancel();
     Answer answer = std::move(answer_);
     answer_ = nullptr;
     answer(std::move(batch));

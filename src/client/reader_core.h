@@ -24,6 +24,7 @@
 #include "base/lifetime.h"
 #include "client/connection.h"
 #include "eventhubs/arrival.h"
+#include "io/timer.h"
 
 namespace evenkeel::client {
 
@@ -101,7 +102,7 @@ private:
     std::size_t events_max_ = 0;
     Answer answer_;
     bool is_answering_ = false;
-    std::optional<io::TimerId> timer_;
+    io::Timer timer_{loop_};
     Lifetime lifetime_;  // the last member
 };
 

@@ -25,9 +25,7 @@ Requester::Requester(io::Loop& loop, Transport& transport, const std::string& ad
     transport_.attach(std::move(requests), sender_events_, &receiver.session());
 }
 
-Requester::~Requester() {
-    for (auto& [id, waiting] : waiting_) loop_.cancel(waiting.timer);
-}
+Requester::~Requester() = default;
 
 void Requester::ask(const NodeRequest& request, Done done) {
     static const NodeReply none;
@@ -38,11 +36,11 @@ void Requester::ask(const NodeRequest& request, Done done) {
     }
     const std::uint64_t id = ++last_id_;
     to_send_.push_back(encode_request(request, id, reply_to_));
-    const auto timer = loop_.run_after(timeout_, [this, id] {
+    Waiting& waiting = waiting_.try_emplace(id, loop_, std::move(done)).first->second;
+    waiting.timer.run_after(timeout_, [this, id] {
         const Failure failure{{ErrorCode::timed_out, "the hub did not answer a request"}, true, {}};
         finish(id, &failure, none);
     });
-    waiting_.emplace(id, Waiting{std::move(done), timer});
     send();
 }
 
@@ -90,7 +88,7 @@ void Requester::end(const std::optional<amqp::Condition>& why) {
 void Requester::finish(std::uint64_t id, const Failure* failure, const NodeReply& reply) {
     auto found = waiting_.extract(id);
     if (found.empty()) return;  // it had timed out
-    loop_.cancel(found.mapped().timer);
+    found.mapped().timer.cancel();
     found.mapped().done(failure, reply);
 }
 

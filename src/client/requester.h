@@ -12,6 +12,7 @@
 #include "client/requests.h"
 #include "client/transport.h"
 #include "io/loop.h"
+#include "io/timer.h"
 
 namespace evenkeel::client {
 
@@ -43,8 +44,9 @@ private:
         Requester& owner;
     };
     struct Waiting {
+        Waiting(io::Loop& loop, Done answer) : done(std::move(answer)), timer(loop) {}
         Done done;
-        io::TimerId timer;
+        io::Timer timer;
     };
 
     void attached(amqp::Link& link);

@@ -38,10 +38,7 @@ Transport::Transport(io::Loop& loop, std::unique_ptr<io::Socket> socket,
     input_.resize(input_bytes);
 }
 
-Transport::~Transport() {
-    if (timer_) loop_.cancel(*timer_);
-    if (close_timer_) loop_.cancel(*close_timer_);
-}
+Transport::~Transport() = default;
 
 void Transport::start() {
     loop_.check_here();
@@ -91,7 +88,7 @@ void Transport::tick() {
     const Instant now = loop_.clock().now();
     if (!writing_) sending_ = {};  // little work, seldom
     const Instant next = std::min(connection_.tick(now), now + tick_interval_max);
-    timer_ = loop_.run_at(next, [this] {
+    timer_.run_at(next, [this] {
         if (abandoned_) return;
         tick();
         flush();
@@ -103,8 +100,7 @@ void Transport::close() {
     if (finished_ || closing_) return;
     closing_ = true;
     connection_.close(std::nullopt);
-    close_timer_ = loop_.run_after(close_patience, [this] {
-        close_timer_.reset();
+    close_timer_.run_after(close_patience, [this] {
         if (abandoned_) return;
         lose({ErrorCode::timed_out, "the hub did not answer our good-bye"});
     });
@@ -154,7 +150,6 @@ void Transport::detach(amqp::Link& link) {
 
 void Transport::on_open(const amqp::Open&) {
     opened_ = true;
-    if (timer_) loop_.cancel(*timer_);
     tick();  // now that the hub's idle time-out is known
     events_.opened();
 }

@@ -14,6 +14,7 @@
 #include "client/failure.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 
 namespace evenkeel::client {
 
@@ -87,8 +88,8 @@ private:
     bool finished_ = false;
     bool abandoned_ = false;
     std::optional<Failure> why_;
-    std::optional<io::TimerId> timer_;
-    std::optional<io::TimerId> close_timer_;
+    io::Timer timer_{loop_};
+    io::Timer close_timer_{loop_};
     Lifetime lifetime_;  // the last member
 };
 

@@ -86,12 +86,14 @@ std::optional<SegmentHeader> decode_segment_header(ByteView bytes) {
 }
 
 Result<io::File*> SegmentFile::open() {
-    const Lock lock(mutex_);
-    if (!file_) {
-        EK_TRY_ASSIGN(file_, files_.open(log_path(), io::OpenMode::read));
-        opened_.store(file_.get(), std::memory_order_release);
-    }
-    return file_.get();
+    if (io::File* const file = if_open()) return file;
+    return file_.with([this](std::unique_ptr<io::File>& file) -> Result<io::File*> {
+        if (!file) {
+            EK_TRY_ASSIGN(file, files_.open(log_path(), io::OpenMode::read));
+            opened_.store(file.get(), std::memory_order_release);
+        }
+        return file.get();
+    });
 }
 
 }  // namespace evenkeel::commitlog

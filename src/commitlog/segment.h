@@ -19,8 +19,8 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "base/guarded.h"
 #include "base/ids.h"
-#include "base/mutex.h"
 #include "commitlog/record.h"
 #include "io/file.h"
 
@@ -77,9 +77,8 @@ private:
     io::FileSystem& files_;
     const std::string directory_;
     const SegmentName name_;
-    Mutex mutex_;
-    std::unique_ptr<io::File> file_ EK_GUARDED_BY(mutex_);
-    std::atomic<io::File*> opened_ = nullptr;  // the same, for those who may not wait for the mutex
+    Guarded<std::unique_ptr<io::File>> file_;
+    std::atomic<io::File*> opened_ = nullptr;  // the same, for those who may not wait
 };
 
 }  // namespace evenkeel::commitlog

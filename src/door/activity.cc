@@ -67,7 +67,7 @@ void Activity::connected() {
 void Activity::opened(const Visitor& visitor) {
     if (!allows(Kind::opened)) return;
     trace(TraceLevel::debug, "a client has connected",
-          {{"from", io::to_string(visitor.from)}, {"container", printable(visitor.container)}});
+          {{"from", io::to_string(visitor.from)}, {"container", peer_text(visitor.container)}});
 }
 
 void Activity::disconnected(const Visitor& visitor, std::string_view why) {
@@ -75,24 +75,24 @@ void Activity::disconnected(const Visitor& visitor, std::string_view why) {
     if (!allows(Kind::closed)) return;
     trace(TraceLevel::debug, "a client has gone",
           {{"from", io::to_string(visitor.from)},
-           {"container", printable(visitor.container)},
-           {"why", printable(why)}});
+           {"container", peer_text(visitor.container)},
+           {"why", peer_text(why)}});
 }
 
 void Activity::logged_in(const Visitor& visitor, std::string_view who) {
     logins_.add();
     if (!allows(Kind::login)) return;
     trace(TraceLevel::debug, "a client has logged in",
-          {{"who", printable(who)},
+          {{"who", peer_text(who)},
            {"from", io::to_string(visitor.from)},
-           {"container", printable(visitor.container)}});
+           {"container", peer_text(visitor.container)}});
 }
 
 void Activity::login_refused(const Visitor& visitor, std::string_view who, std::string_view why) {
     refusals_[static_cast<std::size_t>(Refusal::login)]->add();
     if (!allows(Kind::refused_login)) return;
-    audit({printable(who), io::to_string(visitor.from), "login", printable(visitor.container),
-           printable(why)});
+    audit({peer_text(who), io::to_string(visitor.from), "login", peer_text(visitor.container),
+           peer_text(why)});
 }
 
 void Activity::refused(Refusal reason, const Visitor& visitor, std::string_view what,
@@ -102,9 +102,9 @@ void Activity::refused(Refusal reason, const Visitor& visitor, std::string_view 
     trace(TraceLevel::info, "a client was refused",
           {{"reason", std::string(name_of(reason))},
            {"from", io::to_string(visitor.from)},
-           {"container", printable(visitor.container)},
-           {"what", printable(what)},
-           {"why", printable(why)}});
+           {"container", peer_text(visitor.container)},
+           {"what", peer_text(what)},
+           {"why", peer_text(why)}});
 }
 
 void Activity::reader_displaced(const Visitor& visitor, std::string_view what,
@@ -112,9 +112,9 @@ void Activity::reader_displaced(const Visitor& visitor, std::string_view what,
     if (!allows(Kind::displaced)) return;
     trace(TraceLevel::info, "a reader was ended",
           {{"from", io::to_string(visitor.from)},
-           {"container", printable(visitor.container)},
-           {"what", printable(what)},
-           {"why", printable(why)}});
+           {"container", peer_text(visitor.container)},
+           {"what", peer_text(what)},
+           {"why", peer_text(why)}});
 }
 
 bool Activity::allows(Kind kind) {

@@ -51,10 +51,7 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
                options.message_bytes_max,
                options.accept_any_token} {}
 
-Door::~Door() {
-    if (timer_) loop_.cancel(*timer_);
-    if (stop_timer_) loop_.cancel(*stop_timer_);
-}
+Door::~Door() = default;
 
 Result<io::Endpoint> Door::listen(const io::Endpoint& endpoint) {
     loop_.check_here();
@@ -114,7 +111,7 @@ void Door::adopt(std::unique_ptr<io::Socket> socket) {
     if (refused) peer->refuse(refusal_of(admission.verdict));
     activity_.connected();
     peer->start();
-    if (!timer_) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
+    if (!timer_.is_pending()) timer_.run_after(tick_interval, [this] { tick(); });
 }
 
 void Door::displace(Crowd::Id id) {
@@ -155,7 +152,6 @@ amqp::Condition Door::refusal_of(Crowd::Verdict verdict) const {
 }
 
 void Door::tick() {
-    timer_.reset();
     const Instant now = loop_.clock().now();
     for (auto& [id, peer] : peers_) let_go_ = peer->tick(now) || let_go_;
     activity_.tick();
@@ -165,7 +161,7 @@ void Door::tick() {
         context_.reads.post([] { release_freed_memory(); });
     }
     // With nobody there, there is nothing to look after.
-    if (!peers_.empty()) timer_ = loop_.run_after(tick_interval, [this] { tick(); });
+    if (!peers_.empty()) timer_.run_after(tick_interval, [this] { tick(); });
 }
 
 void Door::stop(Task done, std::optional<Duration> limit) {
@@ -177,8 +173,7 @@ void Door::stop(Task done, std::optional<Duration> limit) {
         peer->close({std::string(amqp::condition::connection_forced), "The hub is shutting down."});
     }
     if (limit && !peers_.empty()) {
-        stop_timer_ = loop_.run_after(*limit, [this] {
-            stop_timer_.reset();
+        stop_timer_.run_after(*limit, [this] {
             for (auto& [id, peer] : peers_) peer->cut();
         });
     }

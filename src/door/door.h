@@ -11,6 +11,7 @@
 #include "door/auth/access.h"
 #include "door/crowd.h"
 #include "io/socket.h"
+#include "io/timer.h"
 
 namespace evenkeel::door {
 
@@ -81,8 +82,8 @@ private:
     std::vector<std::unique_ptr<io::Listener>> listeners_;
     std::map<std::uint64_t, std::unique_ptr<Peer>> peers_;
     std::uint64_t last_peer_ = 0;
-    std::optional<io::TimerId> timer_;
-    std::optional<io::TimerId> stop_timer_;
+    io::Timer timer_{loop_};
+    io::Timer stop_timer_{loop_};
     bool let_go_ = false;  // of memory that slow clients held, since it was given to the system
     Instant given_back_at_{};
     bool stopping_ = false;

@@ -2,7 +2,6 @@
 
 #include <gtest/gtest.h>
 
-#include "base/mutex.h"
 #include "door/door_fixture.h"
 
 namespace evenkeel::door {

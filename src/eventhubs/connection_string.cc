@@ -12,15 +12,10 @@ namespace {
 
 constexpr std::uint16_t plain_port = 5672, tls_port = 5671, wss_port = 443, ws_port = 80;
 constexpr std::size_t text_bytes_max = 16 * 1024;
+constexpr std::string_view blanks = " \n";
 
 Error malformed(std::string_view why) {
     return {ErrorCode::invalid_argument, fmt::format("connection string: {}", why)};
-}
-
-std::string_view trimmed(std::string_view text) {
-    while (!text.empty() && (text.front() == ' ' || text.front() == '\n')) text.remove_prefix(1);
-    while (!text.empty() && (text.back() == ' ' || text.back() == '\n')) text.remove_suffix(1);
-    return text;
 }
 
 // host, host:port, [v6], [v6]:port; port 0 if there is none.
@@ -147,7 +142,7 @@ Result<> take_pair(std::string_view name, std::string_view value, Target& target
 }  // namespace
 
 Result<Target> parse_connection_string(std::string_view text) {
-    text = trimmed(text);
+    text = trimmed(text, blanks);
     if (text.empty()) {
         return malformed("it is empty; give Endpoint=sb://... or amqp://host/event-hub");
     }
@@ -156,15 +151,15 @@ Result<Target> parse_connection_string(std::string_view text) {
     Target target;
     while (!text.empty()) {
         const auto end = text.find(';');
-        const std::string_view pair = trimmed(text.substr(0, end));
+        const std::string_view pair = trimmed(text.substr(0, end), blanks);
         text = end == std::string_view::npos ? std::string_view() : text.substr(end + 1);
         if (pair.empty()) continue;
         const auto equals = pair.find('=');
         if (equals == std::string_view::npos || equals == 0) {
             return malformed("it consists of Name=value, with ; between; one part is not so");
         }
-        EK_TRY(
-            take_pair(trimmed(pair.substr(0, equals)), trimmed(pair.substr(equals + 1)), target));
+        EK_TRY(take_pair(trimmed(pair.substr(0, equals), blanks),
+                         trimmed(pair.substr(equals + 1), blanks), target));
     }
     if (target.endpoint.host.empty()) return malformed("Endpoint=sb://host is missing");
     EK_TRY(check_credentials(target));

@@ -157,8 +157,7 @@ Exchange::Exchange(io::Loop& loop, std::unique_ptr<io::Socket> socket, std::stri
       answer_bytes_max_(answer_bytes_max),
       done_(std::move(done)) {
     loop_.check_here();
-    timer_ = loop_.run_after(timeout, [this] {
-        timer_.reset();
+    timer_.run_after(timeout, [this] {
         end(Error{ErrorCode::timed_out, "the answer did not come in time"});
     });
     socket_->write(as_bytes(wire_), [this](const Result<>& written) {
@@ -167,9 +166,7 @@ Exchange::Exchange(io::Loop& loop, std::unique_ptr<io::Socket> socket, std::stri
     });
 }
 
-Exchange::~Exchange() {
-    if (timer_) loop_.cancel(*timer_);
-}
+Exchange::~Exchange() = default;
 
 void Exchange::read() {
     socket_->read(buffer_, [this](Result<std::size_t> size) { received(std::move(size)); });
@@ -188,8 +185,7 @@ void Exchange::received(Result<std::size_t> size) {
 
 void Exchange::end(Result<ClientResponse> response) {
     if (!done_) return;
-    if (timer_) loop_.cancel(*timer_);
-    timer_.reset();
+    timer_.cancel();
     auto done = std::move(done_);
     done_ = nullptr;
     done(std::move(response));

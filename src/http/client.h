@@ -18,6 +18,7 @@
 #include "http/message.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 
 namespace evenkeel::http {
 
@@ -77,7 +78,7 @@ private:
     const std::string wire_;
     const std::size_t answer_bytes_max_;
     Callback<void(Result<ClientResponse>)> done_;
-    std::optional<io::TimerId> timer_;
+    io::Timer timer_{loop_};
     std::string received_;
     std::array<std::byte, 8192> buffer_;
 };

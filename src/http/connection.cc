@@ -17,11 +17,9 @@ constexpr std::size_t linger_bytes_max = std::size_t{2} << 20;
 }  // namespace
 
 Connection::Connection(Server& server, std::uint64_t id, std::unique_ptr<io::Socket> socket)
-    : server_(server), id_(id), socket_(std::move(socket)) {}
+    : server_(server), id_(id), socket_(std::move(socket)), deadline_(server.loop_) {}
 
-Connection::~Connection() {
-    if (deadline_) server_.loop_.cancel(*deadline_);
-}
+Connection::~Connection() = default;
 
 void Connection::start() {
     set_deadline(server_.options_.head_time_max);
@@ -173,18 +171,13 @@ void Connection::discarded(Result<std::size_t> size) {
 
 void Connection::end() {
     state_ = State::gone;
-    if (deadline_) server_.loop_.cancel(*deadline_);
-    deadline_.reset();
+    deadline_.cancel();
     if (socket_) socket_->close();
     server_.remove(id_);
 }
 
 void Connection::set_deadline(Duration duration) {
-    if (deadline_) server_.loop_.cancel(*deadline_);
-    deadline_ = server_.loop_.run_after(duration, [this] {
-        deadline_.reset();
-        deadline_passed();
-    });
+    deadline_.run_after(duration, [this] { deadline_passed(); });
 }
 
 void Connection::deadline_passed() {

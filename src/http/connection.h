@@ -19,6 +19,7 @@
 #include "http/server.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 
 namespace evenkeel::http {
 
@@ -59,7 +60,7 @@ private:
     Server& server_;
     const std::uint64_t id_;
     std::unique_ptr<io::Socket> socket_;
-    std::optional<io::TimerId> deadline_;
+    io::Timer deadline_;
     State state_ = State::reading;
     RequestParser parser_;
     std::array<std::byte, 8192> buffer_;

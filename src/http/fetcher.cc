@@ -10,7 +10,7 @@
 #include <dlfcn.h>
 #include <fmt/core.h>
 
-#include "base/mutex.h"
+#include "base/guarded.h"
 #include "http/parser.h"
 #include "io/system/loop.h"
 
@@ -132,8 +132,7 @@ struct Fetcher::State {
     CURLM* multi = nullptr;
     std::map<CURL*, std::unique_ptr<Transfer>> transfers;
     std::atomic<bool> is_stopping = false;
-    Mutex mutex;
-    std::deque<Waiting> waiting EK_GUARDED_BY(mutex);
+    Guarded<std::deque<Waiting>> waiting;
     io::system::WorkerThread thread{"http/0"};
 };
 
@@ -158,10 +157,9 @@ Fetcher::Fetcher(std::unique_ptr<State> state) : state_(std::move(state)) {}
 Fetcher::~Fetcher() = default;
 
 void Fetcher::fetch(FetchRequest request, Callback<void(Result<Fetched>)> done) {
-    {
-        const Lock lock(state_->mutex);
-        state_->waiting.push_back({std::move(request), std::move(done)});
-    }
+    state_->waiting.with([&](auto& queue) {
+        queue.push_back({std::move(request), std::move(done)});
+    });
     state_->curl.multi_wakeup(state_->multi);
 }
 
@@ -186,16 +184,16 @@ void Fetcher::State::run() {
 }
 
 std::optional<Fetcher::State::Waiting> Fetcher::State::take() {
-    const Lock lock(mutex);
-    if (waiting.empty()) return std::nullopt;
-    Waiting next = std::move(waiting.front());
-    waiting.pop_front();
-    return next;
+    return waiting.with([](std::deque<Waiting>& queue) -> std::optional<Waiting> {
+        if (queue.empty()) return std::nullopt;
+        Waiting next = std::move(queue.front());
+        queue.pop_front();
+        return next;
+    });
 }
 
 bool Fetcher::State::has_waiting() {
-    const Lock lock(mutex);
-    return !waiting.empty();
+    return waiting.with([](const std::deque<Waiting>& queue) { return !queue.empty(); });
 }
 
 void Fetcher::State::begin(Waiting next) {

@@ -11,6 +11,7 @@
 #include "base/base64.h"
 #include "base/check.h"
 #include "base/random.h"
+#include "base/text.h"
 #include "http/parser.h"
 
 namespace evenkeel::http {
@@ -39,12 +40,6 @@ std::string accept_of(std::string_view key) {
                         &size, EVP_sha1(), nullptr) == 1,
              "OpenSSL knows SHA-1");
     return base64_encoded(ByteView(digest).first(size));
-}
-
-std::string trimmed(const std::string& text) {
-    const std::size_t first = text.find_first_not_of(" \t");
-    if (first == std::string::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") + 1 - first);
 }
 
 // 16 bytes in base64: 22 characters and "==".
@@ -380,7 +375,8 @@ UpgradeAnswer answer_upgrade(const Request& request, const std::vector<std::stri
     std::string offered = request.field("Sec-WebSocket-Protocol");
     while (!offered.empty()) {
         const std::size_t comma = std::min(offered.find(','), offered.size());
-        const auto spoken = std::ranges::find(subprotocols, trimmed(offered.substr(0, comma)));
+        const auto spoken =
+            std::ranges::find(subprotocols, trimmed(std::string_view(offered).substr(0, comma)));
         if (spoken != subprotocols.end()) {
             return {
                 {.status = 101,

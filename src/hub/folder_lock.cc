@@ -66,50 +66,57 @@ Result<std::unique_ptr<FolderLock>> FolderLock::take(io::FileSystem& files,
 
 FolderLock::FolderLock(io::FileSystem& files, const std::string& directory,
                        std::unique_ptr<io::FileLock> folder, std::unique_ptr<io::FileLock> file)
-    : files_(files), directory_(directory), folder_(std::move(folder)), file_(std::move(file)) {}
+    : files_(files),
+      directory_(directory),
+      folder_(std::move(folder)),
+      state_(State{std::move(file), std::nullopt, false}) {}
 
 Result<> FolderLock::check() {
-    const Lock lock(mutex_);
-    if (lost_) return *lost_;
+    return state_.with([this](State& state) { return check(state); });
+}
+
+Result<> FolderLock::check(State& state) {
+    if (state.lost) return *state.lost;
     if (folder_) {
         const auto folder = folder_->check();
         if (!folder.ok()) {
-            return folder.error().code == ErrorCode::fenced ? lose(folder.error().detail)
+            return folder.error().code == ErrorCode::fenced ? lose(state, folder.error().detail)
                                                             : folder.error();
         }
     }
-    auto file = file_->check();
+    auto file = state.file->check();
     if (file.ok() || file.error().code != ErrorCode::fenced) return file;
-    if (!folder_) return lose(file.error().detail);
-    return take_file_again(file.error().detail);
+    if (!folder_) return lose(state, file.error().detail);
+    return take_file_again(state, file.error().detail);
 }
 
-Error FolderLock::lose(const std::string& why) {
-    lost_ = Error{ErrorCode::unavailable,
-                  fmt::format("the lock of the data folder was lost: {}; nothing is stored any "
-                              "more, restart the server",
-                              why)};
+Error FolderLock::lose(State& state, const std::string& why) {
+    state.lost =
+        Error{ErrorCode::unavailable,
+              fmt::format("the lock of the data folder was lost: {}; nothing is stored any "
+                          "more, restart the server",
+                          why)};
     trace(TraceLevel::error, "the lock of the data folder was lost; nothing is stored any more",
           {{"data", directory_},
            {"cause", why},
            {"try", "make sure that one server uses the folder, then restart it"}});
-    return *lost_;
+    return *state.lost;
 }
 
 // The folder's own lock has kept everybody out, but for a version that does not know of it.
-Result<> FolderLock::take_file_again(const std::string& why) {
+Result<> FolderLock::take_file_again(State& state, const std::string& why) {
     auto taken = files_.lock(lock_path(directory_));
     if (!taken.ok() && taken.error().code == ErrorCode::conflict) {
-        return lose(why + "; " + taken.error().detail);
+        return lose(state, why + "; " + taken.error().detail);
     }
-    if (taken.ok()) file_ = std::move(*taken);
-    if (taken.ok() || !warned_) {
+    if (taken.ok()) state.file = std::move(*taken);
+    if (taken.ok() || !state.warned) {
         trace(TraceLevel::warning, "the lock file was removed or replaced while the server runs",
               {{"cause", why},
                {"now", taken.ok() ? "made and locked again" : taken.error().detail},
                {"try", "leave it alone; the folder itself is locked as well"}});
     }
-    warned_ = !taken.ok();
+    state.warned = !taken.ok();
     return {};
 }
 

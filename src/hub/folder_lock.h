@@ -16,7 +16,7 @@
 #include <optional>
 #include <string>
 
-#include "base/mutex.h"
+#include "base/guarded.h"
 #include "base/result.h"
 #include "io/file.h"
 
@@ -35,16 +35,19 @@ public:
 private:
     FolderLock(io::FileSystem& files, const std::string& directory,
                std::unique_ptr<io::FileLock> folder, std::unique_ptr<io::FileLock> file);
-    Error lose(const std::string& why) EK_REQUIRES(mutex_);
-    Result<> take_file_again(const std::string& why) EK_REQUIRES(mutex_);
+    struct State {
+        std::unique_ptr<io::FileLock> file;
+        std::optional<Error> lost;
+        bool warned = false;
+    };
+    Result<> check(State& state);
+    Error lose(State& state, const std::string& why);
+    Result<> take_file_again(State& state, const std::string& why);
 
     io::FileSystem& files_;
     const std::string directory_;
     const std::unique_ptr<io::FileLock> folder_;  // none where the file system cannot
-    Mutex mutex_;
-    std::unique_ptr<io::FileLock> file_ EK_GUARDED_BY(mutex_);
-    std::optional<Error> lost_ EK_GUARDED_BY(mutex_);
-    bool warned_ EK_GUARDED_BY(mutex_) = false;
+    Guarded<State> state_;
 };
 
 class OwnedFiles final : public io::FileSystem {

@@ -60,9 +60,9 @@ void Namespace::close(Task done) {
     closing_ = true;
     closed_ = std::move(done);
     stop_recovery();
-    if (retention_timer_) context_.loop.cancel(*retention_timer_);
-    if (lock_timer_) context_.loop.cancel(*lock_timer_);
-    if (clock_timer_) context_.loop.cancel(*clock_timer_);
+    retention_timer_.cancel();
+    lock_timer_.cancel();
+    clock_timer_.cancel();
     finish_close_if_idle();
 }
 

@@ -21,6 +21,7 @@
 #include "hub/folder_clock.h"
 #include "io/file.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include <evenkeel/hub.h>
 
 namespace evenkeel::hub {
@@ -155,9 +156,9 @@ private:
     std::vector<std::deque<Unrecovered>> unrecovered_;  // by disk; not begun
     Progress progress_;
     std::vector<Done> when_recovered_;
-    std::optional<io::TimerId> retention_timer_;
-    std::optional<io::TimerId> lock_timer_;
-    std::optional<io::TimerId> clock_timer_;
+    io::Timer retention_timer_{context_.loop};
+    io::Timer lock_timer_{context_.loop};
+    io::Timer clock_timer_{context_.loop};
     bool closing_ = false;
     Task closed_;
 };

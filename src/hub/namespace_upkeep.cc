@@ -30,14 +30,14 @@ void Namespace::begin_upkeep() {
 
 // An idle hub notices as well that its folder is not its own any more, and says so.
 void Namespace::watch_lock() {
-    lock_timer_ = context_.loop.run_after(lock_interval, [this] {
+    lock_timer_.run_after(lock_interval, [this] {
         context_.metadata.post([lock = lock_.get()] { (void)lock->check(); });
         watch_lock();
     });
 }
 
 void Namespace::schedule_retention() {
-    retention_timer_ = context_.loop.run_after(options_.retention_interval, [this] {
+    retention_timer_.run_after(options_.retention_interval, [this] {
         retain_now();
         schedule_retention();
     });
@@ -102,7 +102,7 @@ void Namespace::remember_time() {
                   {{"cause", saved.error().detail}});
         }
     });
-    clock_timer_ = context_.loop.run_after(clock_interval, [this] { remember_time(); });
+    clock_timer_.run_after(clock_interval, [this] { remember_time(); });
 }
 
 }  // namespace evenkeel::hub

@@ -67,7 +67,7 @@ Result<StreamStep> PartitionStream::next() {
         commitlog::Slice events = std::move(ahead_->events);
         damage_ = std::move(ahead_->damage);
         ahead_.reset();
-        if (damage_ && damage_->from == damage_->to) damage_.reset();
+        if (damage_ && damage_->from == damage_->to) damage_.reset();  // STREAM-2
         given_ = damage_ ? damage_->begin : cursor_->next();
         read_ahead();
         if (!events.empty()) return StreamStep(std::move(events));
@@ -114,7 +114,7 @@ void PartitionStream::performed(Offset from, ColdReads::Performed performed) {
     if (performed.outcome.ok()) {
         took(std::move(*performed.outcome), performed.events_taken);
     } else if (performed.outcome.error().code == ErrorCode::not_found) {
-        cursor_->missed(from);
+        cursor_->missed(from);  // STREAM-3
     } else {
         failure_ = performed.outcome.error();
     }

@@ -8,12 +8,12 @@
 //     any state ── displaced, event hub removed, end() ──▶ ended
 //
 // Invariants
-//   1  Events come in order, each once. Damage is reported once, behind the events before it.
-//   2  Damaged bytes that hold no event are not reported here: the reader misses nothing. Operators
-//      see them in the damages of the log.
-//   3  A file that was removed is damage, unless retention removed it; reading continues behind it.
-//   4  At most one cold read is under way, and at most one outcome is held that next() did not give
-//      out: `read_bytes_max`, or one event if that is larger.
+//   STREAM-1  Events come in order, each once. Damage is reported once, behind the events before.
+//   STREAM-2  Damaged bytes that hold no event are not reported here: the reader misses nothing.
+//             Operators see them in the damages of the log.
+//   STREAM-3  A removed file is damage, unless retention removed it; reading goes on behind it.
+//   STREAM-4  At most one cold read is under way, and at most one outcome is held that next() did
+//             not give out: `read_bytes_max`, or one event if that is larger.
 // Ownership: owns the cursor. Owner and ColdReads outlive the stream.
 // Threads: pinned to the hub's loop; only the cold read itself runs elsewhere.
 #pragma once

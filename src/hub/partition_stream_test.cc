@@ -141,6 +141,7 @@ TEST(PartitionStream, cancels_a_wait_without_waking_the_owner) {
     EXPECT_EQ(rig.stream.state(), State::ready);
 }
 
+// STREAM-1
 TEST(PartitionStream, reports_damage_once_behind_the_events_before_it) {
     StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
@@ -158,6 +159,7 @@ TEST(PartitionStream, reports_damage_once_behind_the_events_before_it) {
     EXPECT_TRUE(is_nothing(rig.stream.next()));
 }
 
+// STREAM-2
 TEST(PartitionStream, does_not_report_damage_that_holds_no_event) {
     StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read());
@@ -180,6 +182,7 @@ TEST(PartitionStream, skips_events_that_the_performer_has_taken) {
     EXPECT_TRUE(is_damage(rig.stream.next()));
 }
 
+// STREAM-3
 TEST(PartitionStream, tells_the_log_that_a_file_is_missing_and_goes_on) {
     StreamRig rig;
     rig.log.steps.emplace_back(a_cold_read(40));
@@ -245,6 +248,7 @@ TEST(PartitionStream, survives_a_cold_read_that_outlives_it) {
     EXPECT_EQ(rig.ready, 0);
 }
 
+// STREAM-4
 TEST(PartitionStream, reads_more_and_ahead_for_an_owner_that_keeps_up) {
     StreamRig rig({.read_bytes_min = 100, .read_bytes_max = 300});
     for (int i = 0; i < 3; ++i) rig.log.steps.emplace_back(a_cold_read());
@@ -275,7 +279,7 @@ TEST(PartitionStream, releases_what_was_read_but_not_damage) {
     EXPECT_FALSE(rig.stream.release({}));
 }
 
-// A partition whose only segment file vanishes while the hub runs.
+// STREAM-3: a partition whose only segment file vanishes while the hub runs.
 TEST(PartitionStream, reports_a_vanished_file_of_a_running_hub_as_damage) {
     HubFixture world;
     opened(world);

@@ -24,14 +24,14 @@ void StreamReader::close() {
 }
 
 void StreamReader::on_ready() {
-    cancel_timer();
+    timer_.cancel();
     if (answer_) try_read();
 }
 
 void StreamReader::on_ended(const Error& why) {
     has_ended_ = true;
     partition_ = nullptr;
-    cancel_timer();
+    timer_.cancel();
     if (answer_) reply(why);
 }
 
@@ -54,8 +54,7 @@ void StreamReader::wait_until_deadline() {
         stream_.cancel_wait();
         return reply(commitlog::Slice());
     }
-    timer_ = loop_.run_at(deadline_, [this] {
-        timer_.reset();
+    timer_.run_at(deadline_, [this] {
         stream_.cancel_wait();
         if (answer_) reply(commitlog::Slice());
     });
@@ -72,11 +71,6 @@ void StreamReader::reply(Result<commitlog::Slice> slice) {
     Answer answer = std::move(answer_);
     answer_ = nullptr;
     answer(std::move(slice));
-}
-
-void StreamReader::cancel_timer() {
-    if (timer_) loop_.cancel(*timer_);
-    timer_.reset();
 }
 
 }  // namespace evenkeel::hub

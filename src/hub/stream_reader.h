@@ -11,6 +11,7 @@
 
 #include "hub/event_hub.h"
 #include "hub/partition_stream.h"
+#include "io/timer.h"
 
 namespace evenkeel::hub {
 
@@ -20,7 +21,6 @@ public:
 
     StreamReader(io::Loop& loop, ColdReads& cold_reads)
         : loop_(loop), stream_(*this, cold_reads, {}) {}
-    ~StreamReader() { cancel_timer(); }
 
     Result<> attach(EventHub& event_hub, std::string_view group, PartitionId partition,
                     const Position& position, const ReaderRequest& request);
@@ -44,14 +44,13 @@ private:
     void wait_until_deadline();
     void look_at_end();
     void reply(Result<commitlog::Slice> slice);
-    void cancel_timer();
 
     io::Loop& loop_;
     PartitionStream stream_;
     Partition* partition_ = nullptr;  // none once the stream has ended
     Answer answer_;
     Instant deadline_;
-    std::optional<io::TimerId> timer_;
+    io::Timer timer_{loop_};
     std::atomic<bool> has_ended_ = false;
     std::atomic<std::int64_t> last_ = -1;
 };

@@ -6,6 +6,7 @@
 
 #include "base/check.h"
 #include "base/lifetime.h"
+#include "io/timer.h"
 
 namespace evenkeel::io {
 
@@ -26,7 +27,6 @@ public:
     ~LayeredSocket() override {
         loop_.check_here();
         if (!closed_) say_goodbye();
-        stop_timer();
     }
 
     void read(ByteSpan buffer, Callback<void(Result<std::size_t>)> done) override {
@@ -58,7 +58,7 @@ public:
         if (closed_) return;
         say_goodbye();
         closed_ = true;
-        stop_timer();
+        timer_.cancel();
         inner_->close();
         wake();
     }
@@ -217,7 +217,7 @@ private:
         if (closed_ || error_) return;
         if (!layer_->has_begun() && error.code == ErrorCode::unavailable) return end_wire();
         error_ = error;
-        stop_timer();
+        timer_.cancel();
     }
 
     void end_wire() {
@@ -228,7 +228,7 @@ private:
 
     void fail(const Error& error) {
         error_ = error;
-        stop_timer();
+        timer_.cancel();
         write_wire();  // the layer's last word about it
     }
 
@@ -240,19 +240,13 @@ private:
     }
 
     void watch_greeting() {
-        if (layer_->is_ready()) return stop_timer();
-        if (timer_) return;
-        timer_ = loop_.run_after(greeting_time_max, [this] {
-            timer_.reset();
+        if (layer_->is_ready()) return timer_.cancel();
+        if (timer_.is_pending()) return;
+        timer_.run_after(greeting_time_max, [this] {
             fail({ErrorCode::timed_out, to_string(peer()) + ": no greeting in time"});
             inner_->close();
             pump();
         });
-    }
-
-    void stop_timer() {
-        if (timer_) loop_.cancel(*timer_);
-        timer_.reset();
     }
 
     Error closed_error() const {
@@ -267,7 +261,7 @@ private:
     Loop& loop_;
     const std::unique_ptr<Socket> inner_;
     const std::unique_ptr<Layer> layer_;
-    std::optional<TimerId> timer_;
+    Timer timer_{loop_};
 
     ByteSpan read_buffer_;
     Callback<void(Result<std::size_t>)> read_done_;

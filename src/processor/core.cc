@@ -46,9 +46,6 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
 }
 
 Core::~Core() {
-    if (timer_) place_.loop.cancel(*timer_);
-    if (reach_timer_) place_.loop.cancel(*reach_timer_);
-    if (settle_timer_) place_.loop.cancel(*settle_timer_);
     coordinator_.reset();
     slots_.clear();
 }
@@ -84,8 +81,7 @@ void Core::take_part(Callback<void(Result<>)> started) {
 // The event hub may have grown.
 void Core::look_again() {
     if (is_stopping_) return;
-    timer_ = place_.loop.run_after(refresh, [this] {
-        timer_.reset();
+    timer_.run_after(refresh, [this] {
         place_.source.properties(lifetime_.guard([this](const Result<source::HubProperties>& hub) {
             if (is_stopping_) return;
             if (!hub.ok()) {
@@ -103,8 +99,7 @@ void Core::look_again() {
 
 // Goes on while it stops: what cannot be read is handed over all the same.
 void Core::watch_reach() {
-    reach_timer_ = place_.loop.run_after(reach_.period(), [this] {
-        reach_timer_.reset();
+    reach_timer_.run_after(reach_.period(), [this] {
         look_at_reach();
         watch_reach();
     });
@@ -281,8 +276,7 @@ void Core::stop(Callback<void(const StopReport&)> stopped) {
     stopped_.push_back(std::move(stopped));
     if (is_stopping_) return;
     is_stopping_ = true;
-    if (timer_) place_.loop.cancel(*timer_);
-    timer_.reset();
+    timer_.cancel();
     requests_.stop();
     if (!is_started_) return left();
     coordinator_->leave(lifetime_.guard([this] { left(); }));

@@ -20,6 +20,7 @@
 #include "checkpoint/store.h"
 #include "checkpoint/timed_store.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "processor/balance/load_meter.h"
 #include "processor/host.h"
 #include "processor/ownership/coordinator.h"
@@ -142,8 +143,8 @@ private:
     std::vector<PartitionId> not_drained_;
     std::optional<StopReport> report_;
     std::vector<Callback<void(const StopReport&)>> stopped_;
-    std::optional<io::TimerId> timer_;
-    std::optional<io::TimerId> reach_timer_;
+    io::Timer timer_{place_.loop};
+    io::Timer reach_timer_{place_.loop};
     Reach reach_;
     bool is_unread_ = false;  // as the coordinator was told
     StoreMemory store_memory_;
@@ -152,7 +153,8 @@ private:
     std::uint32_t join_failures_ = 0;
     std::vector<Callback<void(Result<>)>> unconfirmed_;  // to be answered after the next look
     bool is_confirming_ = false;
-    std::optional<io::TimerId> settle_timer_;
+    io::Timer settle_timer_{place_.loop};
+    bool is_settling_ = false;  // the timer is set, or the store is being asked
     std::map<PartitionId, checkpoint::Checkpoint> progress_;  // of pumps that are gone
     Lifetime lifetime_;
 };

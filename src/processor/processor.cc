@@ -106,15 +106,8 @@ public:
         return report;
     }
 
-    Result<> wait() override {
-        const Lock lock(mutex_);
-        while (!ended_) changed_.wait(mutex_);
-        return *ended_;
-    }
-    bool has_ended() override {
-        const Lock lock(mutex_);
-        return ended_.has_value();
-    }
+    Result<> wait() override { return ended_.copy(); }
+    bool has_ended() override { return ended_.is_set(); }
 
     ProcessorStatus status() override {
         ProcessorStatus status;
@@ -145,9 +138,7 @@ private:
     void end(Result<> result) {
         // Drained, because an operator asked for it: that is no failure.
         if (!result.ok() && result.error().code == ErrorCode::cancelled) result = {};
-        const Lock lock(mutex_);
-        if (!ended_) ended_ = std::move(result);
-        changed_.notify_all();
+        ended_.set(std::move(result));
     }
     // The store of this hub's entries.
     void find_entries(Callback<void(Result<>)> found) {
@@ -213,9 +204,7 @@ private:
     std::unique_ptr<source::Outlet> outlet_;  // for dead letters; none: the store takes them
     std::unique_ptr<processor::HubDeadLetters> letters_;
     std::unique_ptr<Core> core_;
-    Mutex mutex_;
-    Condition changed_;
-    std::optional<Result<>> ended_ EK_GUARDED_BY(mutex_);
+    Promise<Result<>> ended_;
 };
 
 // One object for all partitions, which is given each batch.

@@ -8,15 +8,11 @@ namespace evenkeel::producer {
 Buffer::Buffer(io::Loop& loop, Core& core, const BufferOptions& options, Settled settled)
     : loop_(loop), core_(core), options_(options), settled_(std::move(settled)) {}
 
-Buffer::~Buffer() {
-    for (auto& [where, group] : groups_) {
-        if (group.timer) loop_.cancel(*group.timer);
-    }
-}
+Buffer::~Buffer() = default;
 
 void Buffer::add(std::optional<std::uint32_t> partition, const std::string& key, ByteView section) {
     const Where where{partition, key};
-    Group& group = groups_[where];
+    Group& group = groups_.try_emplace(where, loop_).first->second;
     if (group.open && !group.open->try_add_encoded(section)) {
         close(where, group);
     } else if (group.open) {
@@ -26,18 +22,15 @@ void Buffer::add(std::optional<std::uint32_t> partition, const std::string& key,
                                              options_.event_overhead);
     const bool fits = group.open->try_add_encoded(section);
     EK_CHECK(fits, "an event that is too large was let in");
-    group.timer = loop_.run_after(options_.wait_max, [this, where] {
-        Group& waited = groups_.at(where);
-        waited.timer.reset();
-        close(where, waited);
+    group.timer.run_after(options_.wait_max, [this, where] {
+        close(where, groups_.at(where));
         pump();
     });
     pump();
 }
 
 void Buffer::close(const Where& where, Group& group) {
-    if (group.timer) loop_.cancel(*group.timer);
-    group.timer.reset();
+    group.timer.cancel();
     if (!group.open) return;
     unsettled_.insert(++last_number_);
     group.ready.push_back({last_number_, std::move(group.open)});

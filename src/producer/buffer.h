@@ -20,6 +20,7 @@
 #include "base/lifetime.h"
 #include "base/task.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "producer/core.h"
 #include <evenkeel/producer.h>
 
@@ -52,11 +53,12 @@ private:
         std::shared_ptr<const SendBatch> batch;
     };
     struct Group {
+        explicit Group(io::Loop& loop) : timer(loop) {}
         std::unique_ptr<SendBatch> open;
         std::deque<Closed> ready;
         std::uint32_t in_flight = 0;
         bool is_queued = false;  // in runnable_
-        std::optional<io::TimerId> timer;
+        io::Timer timer;
     };
     struct Flush {
         std::uint64_t up_to;

@@ -33,13 +33,13 @@ Sender::Sender(client::Connection& connection, std::string address, std::uint32_
                bool numbered)
     : connection_(connection),
       address_(std::move(address)),
-      in_flight_max_(numbered ? 1 : in_flight_max) {
+      in_flight_max_(numbered ? 1 : in_flight_max),
+      pause_(connection.loop()) {
     if (numbered) numbering_ = fresh_numbering();
 }
 
 Sender::~Sender() {
     connection_.drop(*this);
-    if (pause_) connection_.loop().cancel(*pause_);
     fail_all({ErrorCode::cancelled, "the producer was closed"});
 }
 
@@ -87,7 +87,7 @@ void Sender::on_attached(amqp::Link& link) {
 
 void Sender::pump() {
     bool sent = false;
-    while (link_ && !pause_ && !queue_.empty() && in_flight_.size() < in_flight_max_) {
+    while (link_ && !pause_.is_pending() && !queue_.empty() && in_flight_.size() < in_flight_max_) {
         if (queue_.front().bytes->size() > message_bytes_max_) {
             Message message = std::move(queue_.front());
             queue_.pop_front();
@@ -153,11 +153,7 @@ void Sender::settle(Message message, const amqp::DeliveryState& state) {
     }
     const Duration pause = std::max(connection_.retry_pause(message.retries), failure.delay_min);
     queue_.push_front(std::move(message));
-    if (pause_) return;
-    pause_ = connection_.loop().run_after(pause, [this] {
-        pause_.reset();
-        pump();
-    });
+    if (!pause_.is_pending()) pause_.run_after(pause, [this] { pump(); });
 }
 
 bool Sender::on_lost(const client::Failure& failure, std::uint32_t failures) {

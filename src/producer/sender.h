@@ -21,6 +21,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "client/connection.h"
+#include "io/timer.h"
 #include "producer/numbering.h"
 
 namespace evenkeel::producer {
@@ -69,7 +70,7 @@ private:
     amqp::Link* link_ = nullptr;
     std::deque<Message> queue_;
     std::map<std::uint32_t, Message> in_flight_;  // by delivery id
-    std::optional<io::TimerId> pause_;            // the hub is busy
+    io::Timer pause_;                             // the hub is busy
     Done opened_;
     std::optional<Numbering> numbering_;  // none: not numbered
 };

@@ -6,6 +6,7 @@
 
 #include "base/lifetime.h"
 #include "eventhubs/sections.h"
+#include "io/timer.h"
 
 namespace evenkeel::source {
 
@@ -123,16 +124,8 @@ private:
     }
 
     void later(Duration after) {
-        cancel();
         timer_at_ = loop_.clock().now() + after;
-        timer_ = loop_.run_at(timer_at_, lifetime_.guard([this] {
-            timer_.reset();
-            try_read();
-        }));
-    }
-    void cancel() {
-        if (timer_) loop_.cancel(*timer_);
-        timer_.reset();
+        timer_.run_at(timer_at_, [this] { try_read(); });
     }
 
     void try_read() {
@@ -182,7 +175,7 @@ private:
     }
 
     void reply(Result<EventBatch> batch) {
-        cancel();
+        timer_.cancel();
         auto answer = std::move(answer_);
         answer_ = nullptr;
         answer(std::move(batch));
@@ -203,7 +196,7 @@ private:
     std::size_t events_max_ = 0;
     Instant deadline_;
     Instant timer_at_;
-    std::optional<io::TimerId> timer_;
+    io::Timer timer_{loop_};
     Lifetime lifetime_;  // the last member
 };
 

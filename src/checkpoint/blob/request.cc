@@ -13,23 +13,12 @@
 namespace evenkeel::checkpoint {
 namespace {
 
-// Everything but letters, digits and what a path may have, as %XX. The same text goes over the wire
-// and into the signature.
-std::string path_encoded(std::string_view name) {
-    std::string encoded;
-    for (const char c : name) {
-        const bool plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-                           (c >= '0' && c <= '9') ||
-                           std::string_view("-._~/$=,:@!").find(c) != std::string_view::npos;
-        encoded +=
-            plain ? std::string(1, c) : fmt::format("%{:02X}", static_cast<unsigned char>(c));
-    }
-    return encoded;
-}
+// What a path may have. The same text goes over the wire and into the signature.
+constexpr std::string_view path_characters = "/$=,:@!";
 
 std::string path_of(const BlobRequest& request, const BlobAccount& account) {
     std::string path = account.path + "/" + account.container;
-    if (!request.blob.empty()) path += "/" + path_encoded(request.blob);
+    if (!request.blob.empty()) path += "/" + percent_encoded(request.blob, path_characters);
     return path;
 }
 

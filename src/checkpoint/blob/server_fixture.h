@@ -15,7 +15,6 @@
 
 #include <fmt/format.h>
 
-#include "base/mutex.h"
 #include "base/percent.h"
 #include "checkpoint/blob/request.h"
 #include "http/server.h"
@@ -45,7 +44,7 @@ public:
         loop_.start();
     }
     ~BlobServer() {
-        io::system::run_and_wait(loop_, [this] {
+        on_loop([this] {
             silenced_.clear();
             server_.reset();
             network_.reset();
@@ -64,62 +63,67 @@ public:
     std::uint16_t port() const { return port_; }
     // Asked for each request, on the server's thread.
     void set_fault(std::function<Fault(const http::Request&)> fault) {
-        const Lock lock(mutex_);
-        fault_ = std::move(fault);
+        on_loop([&] { fault_ = std::move(fault); });
     }
     void set_page_items(std::size_t items) {
-        const Lock lock(mutex_);
-        page_items_ = items;
+        on_loop([&] { page_items_ = items; });
     }
     // Every answer from now on, if it is not 0.
     void set_refusal(int status, std::string code) {
-        const Lock lock(mutex_);
-        refusal_ = {status, std::move(code)};
+        on_loop([&] { refusal_ = {status, std::move(code)}; });
     }
     // As another program writes it.
     void put(const std::string& name, Metadata metadata, std::string body = {}) {
-        const Lock lock(mutex_);
-        blobs_[name] = {next_etag(), clock_.wall(), std::move(metadata), std::move(body)};
+        on_loop([&] {
+            blobs_[name] = {next_etag(), clock_.wall(), std::move(metadata), std::move(body)};
+        });
     }
     void lease(const std::string& name) {
-        const Lock lock(mutex_);
-        blobs_[name].is_leased = true;
+        on_loop([&] { blobs_[name].is_leased = true; });
     }
     // As if all blobs had been written so much earlier.
     void age(std::chrono::milliseconds by) {
-        const Lock lock(mutex_);
-        for (auto& [name, blob] : blobs_) blob.modified.milliseconds -= by.count();
+        on_loop([&] {
+            for (auto& [name, blob] : blobs_) blob.modified.milliseconds -= by.count();
+        });
     }
-    std::map<std::string, Blob> blobs() const {
-        const Lock lock(mutex_);
-        return blobs_;
+    std::map<std::string, Blob> blobs() {
+        std::map<std::string, Blob> copy;
+        on_loop([&] { copy = blobs_; });
+        return copy;
     }
     // The container is gone until somebody creates it.
     void remove_container() {
-        const Lock lock(mutex_);
-        has_container_ = false;
-        blobs_.clear();
+        on_loop([&] {
+            has_container_ = false;
+            blobs_.clear();
+        });
     }
-    bool has_container() const {
-        const Lock lock(mutex_);
-        return has_container_;
+    bool has_container() {
+        bool is_there = false;
+        on_loop([&] { is_there = has_container_; });
+        return is_there;
     }
-    std::uint64_t requests() const {
-        const Lock lock(mutex_);
-        return requests_;
+    std::uint64_t requests() {
+        std::uint64_t count = 0;
+        on_loop([&] { count = requests_; });
+        return count;
     }
     // Ends all connections, and takes none until start_again().
     void end() {
-        io::system::run_and_wait(loop_, [this] {
+        on_loop([this] {
             silenced_.clear();
             server_.reset();
         });
     }
     void start_again() {
-        io::system::run_and_wait(loop_, [this] { start(port_); });
+        on_loop([this] { start(port_); });
     }
 
 private:
+    // All that the server has belongs to its loop.
+    void on_loop(Task task) { io::system::run_and_wait(loop_, std::move(task)); }
+
     void start(std::uint16_t port) {
         server_ = std::make_unique<http::Server>(
             loop_, http::ServerOptions(),
@@ -134,7 +138,6 @@ private:
     }
 
     void handle(const http::Request& request, Callback<void(http::Response)> done) {
-        const Lock lock(mutex_);
         ++requests_;
         if (refusal_.first != 0) return done(error(refusal_.first, refusal_.second));
         const Fault fault = fault_ ? fault_(request) : Fault::none;
@@ -152,9 +155,9 @@ private:
         return response;
     }
 
-    std::string next_etag() EK_REQUIRES(mutex_) { return fmt::format("0x8D{:X}", ++last_etag_); }
+    std::string next_etag() { return fmt::format("0x8D{:X}", ++last_etag_); }
 
-    http::Response answer(const http::Request& request) EK_REQUIRES(mutex_) {
+    http::Response answer(const http::Request& request) {
         constexpr std::string_view root = "/devstoreaccount1/checkpoints";
         const std::string path = percent_decoded(request.path);
         if (!path.starts_with(root)) return error(404, "ContainerNotFound");
@@ -236,7 +239,7 @@ private:
         return result;
     }
 
-    http::Response list(const std::string& query) const EK_REQUIRES(mutex_) {
+    http::Response list(const std::string& query) const {
         const std::string prefix = parameter(query, "prefix");
         std::string marker = parameter(query, "marker");
         const std::size_t items_max =
@@ -269,14 +272,13 @@ private:
     }
 
     SystemClock clock_;
-    mutable Mutex mutex_;
-    std::map<std::string, Blob> blobs_ EK_GUARDED_BY(mutex_);
-    std::function<Fault(const http::Request&)> fault_ EK_GUARDED_BY(mutex_);
-    std::pair<int, std::string> refusal_ EK_GUARDED_BY(mutex_);
-    bool has_container_ EK_GUARDED_BY(mutex_) = true;
-    std::size_t page_items_ EK_GUARDED_BY(mutex_) = 5000;
-    std::uint64_t last_etag_ EK_GUARDED_BY(mutex_) = 0;
-    std::uint64_t requests_ EK_GUARDED_BY(mutex_) = 0;
+    std::map<std::string, Blob> blobs_;
+    std::function<Fault(const http::Request&)> fault_;
+    std::pair<int, std::string> refusal_;
+    bool has_container_ = true;
+    std::size_t page_items_ = 5000;
+    std::uint64_t last_etag_ = 0;
+    std::uint64_t requests_ = 0;
     std::vector<Callback<void(http::Response)>> silenced_;
     io::system::LoopThread loop_{"blobs"};
     std::unique_ptr<io::system::SystemNetwork> network_ =

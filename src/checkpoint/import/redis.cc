@@ -10,6 +10,7 @@
 #include "checkpoint/redis/client.h"
 #include "checkpoint/redis/cluster.h"
 #include "checkpoint/redis/error.h"
+#include "checkpoint/redis/text.h"
 #include "io/system/loop.h"
 #include "io/system/network.h"
 
@@ -131,8 +132,9 @@ Result<> read_server(Session& session, const LegacyQuery& query, Places& places)
             : any_case(query.path);
     EK_TRY_ASSIGN(const auto keys, keys_like(session, wanted + "*"));
     EK_TRY_ASSIGN(const RespValue time, session.ask({"TIME"}));
-    const std::int64_t now_ms =
-        time.list.empty() ? 0 : std::strtoll(time.list[0].text.c_str(), nullptr, 10) * 1000;
+    const auto now_us =
+        time.list.size() == 2 ? redis_time_us(time.list[0].text, time.list[1].text) : std::nullopt;
+    const std::int64_t now_ms = now_us.value_or(0) / 1000;
     for (const std::string& key : keys) {
         const auto place = legacy_place(LegacyLayout::jedis, key, group, query.path);
         if (!place) continue;

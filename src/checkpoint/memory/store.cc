@@ -9,38 +9,39 @@
 namespace evenkeel::checkpoint {
 
 Table MemoryServer::snapshot(const GroupName& group) const {
-    const Lock lock(mutex_);
-    const auto found = tables_.find(lower_cased(group));
-    return found == tables_.end() ? Table() : found->second;
+    return state_.with([&](const State& state) {
+        const auto found = state.tables.find(lower_cased(group));
+        return found == state.tables.end() ? Table() : found->second;
+    });
 }
 
 void MemoryServer::restore(const GroupName& group, Table table) {
-    const Lock lock(mutex_);
-    tables_[lower_cased(group)] = std::move(table);
+    state_.with([&](State& state) { state.tables[lower_cased(group)] = std::move(table); });
 }
 
 template <typename Operation>
 auto MemoryServer::apply(const MemoryStore& caller, Operation operation) {
-    const Lock lock(mutex_);
-    Table& table = tables_[caller.group_];
-    const std::uint64_t changes = table.changes();
-    auto result = operation(table, moment());
-    if (table.changes() == changes) return result;
-    for (const MemoryStore* watcher : watchers_) {
-        if (watcher != &caller && watcher->group_ == caller.group_) watcher->notify();
-    }
-    return result;
+    return state_.with([&](State& state) {
+        Table& table = state.tables[caller.group_];
+        const std::uint64_t changes = table.changes();
+        auto result = operation(table, moment(state.stepped));
+        if (table.changes() == changes) return result;
+        // Under the lock: a watcher that ends its watch may go at once, and its loop with it.
+        for (const MemoryStore* watcher : state.watchers) {
+            if (watcher != &caller && watcher->group_ == caller.group_) watcher->notify();
+        }
+        return result;
+    });
 }
 
 void MemoryServer::step_clock(Duration by) {
     EK_CHECK(!options_.is_steady, "a steady clock is not set");
-    const Lock lock(mutex_);
-    stepped_ += by;
+    state_.with([&](State& state) { state.stepped += by; });
 }
 
-Moment MemoryServer::moment() const {
-    Moment at{clock_.now() + stepped_, clock_.wall()};
-    at.wall.milliseconds += std::chrono::duration_cast<std::chrono::milliseconds>(stepped_).count();
+Moment MemoryServer::moment(Duration stepped) const {
+    Moment at{clock_.now() + stepped, clock_.wall()};
+    at.wall.milliseconds += std::chrono::duration_cast<std::chrono::milliseconds>(stepped).count();
     if (options_.whole_seconds) {
         at.now.nanoseconds -= at.now.nanoseconds % Duration(std::chrono::seconds(1)).count();
     }
@@ -48,9 +49,10 @@ Moment MemoryServer::moment() const {
 }
 
 void MemoryServer::watch(const MemoryStore& store, bool on) {
-    const Lock lock(mutex_);
-    std::erase(watchers_, &store);
-    if (on) watchers_.push_back(&store);
+    state_.with([&](State& state) {
+        std::erase(state.watchers, &store);
+        if (on) state.watchers.push_back(&store);
+    });
 }
 
 MemoryStore::MemoryStore(io::Loop& loop, MemoryServer& server, const GroupName& group)

@@ -17,8 +17,8 @@
 #include <vector>
 
 #include "base/clock.h"
+#include "base/guarded.h"
 #include "base/lifetime.h"
-#include "base/mutex.h"
 #include "checkpoint/memory/table.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
@@ -49,20 +49,22 @@ public:
 
 private:
     friend class MemoryStore;
+    struct State {
+        Duration stepped{0};
+        std::map<GroupName, Table> tables;
+        std::vector<const MemoryStore*> watchers;
+    };
 
     // Runs `operation` on the entries of the caller's group, alone; then tells the other watchers
     // if it has changed members or ownerships.
     template <typename Operation>
     auto apply(const MemoryStore& caller, Operation operation);
-    Moment moment() const EK_REQUIRES(mutex_);
+    Moment moment(Duration stepped) const;
     void watch(const MemoryStore& store, bool on);
 
     const Clock& clock_;
     const Options options_;
-    mutable Mutex mutex_;
-    Duration stepped_ EK_GUARDED_BY(mutex_){0};
-    std::map<GroupName, Table> tables_ EK_GUARDED_BY(mutex_);
-    std::vector<const MemoryStore*> watchers_ EK_GUARDED_BY(mutex_);
+    Guarded<State> state_;
 };
 
 class MemoryStore final : public Store {

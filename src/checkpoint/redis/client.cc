@@ -53,9 +53,7 @@ RedisClient::RedisClient(io::Loop& loop, io::Network& network, Options options,
       endpoint_(options_.address.endpoint),
       input_(input_bytes) {}
 
-RedisClient::~RedisClient() {
-    loop_.cancel(timer_);
-}
+RedisClient::~RedisClient() = default;
 
 void RedisClient::start(Callback<void(Result<>)> first) {
     loop_.check_here();
@@ -357,7 +355,7 @@ void RedisClient::give_up_waiting(const Error& why) {
 }
 
 void RedisClient::look_later() {
-    timer_ = loop_.run_after(look_period, [this] { look(); });
+    timer_.run_after(look_period, [this] { look(); });
 }
 
 void RedisClient::look() {

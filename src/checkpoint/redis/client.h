@@ -27,6 +27,7 @@
 #include "checkpoint/redis/sentinels.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 #include "io/tls.h"
 
 namespace evenkeel::checkpoint {
@@ -128,7 +129,7 @@ private:
     std::deque<Flight> flights_;
     Duration pause_{0};
     Instant next_try_{};
-    io::TimerId timer_{};
+    io::Timer timer_{loop_};
     Lifetime lifetime_;
 };
 

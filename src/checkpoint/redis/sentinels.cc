@@ -32,18 +32,16 @@ RedisSentinels::RedisSentinels(io::Loop& loop, io::Network& network, Options opt
     loop_.post(lifetime_.guard([this] { ask_next(); }));
 }
 
-RedisSentinels::~RedisSentinels() {
-    loop_.cancel(timer_);
-}
+RedisSentinels::~RedisSentinels() = default;
 
 void RedisSentinels::ask_next() {
     ++life_;
-    loop_.cancel(timer_);
+    timer_.cancel();
     socket_.reset();
     reader_ = RespReader();
     if (next_ == options_.sentinels.size()) return done_(last_);
     const io::Endpoint& endpoint = options_.sentinels[next_++];
-    timer_ = loop_.run_after(options_.wait_max, [this] {
+    timer_.run_after(options_.wait_max, [this] {
         give_up_on({ErrorCode::timed_out, "no answer in time"});
     });
     network_.connect(
@@ -104,7 +102,7 @@ void RedisSentinels::take(const RespValue& reply) {
     auto found = primary_in(reply, options_.primary);
     if (!found.ok()) return give_up_on(found.error());
     ++life_;
-    loop_.cancel(timer_);
+    timer_.cancel();
     done_(std::move(found));
 }
 

@@ -20,6 +20,7 @@
 #include "checkpoint/redis/resp.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 #include "io/tls.h"
 
 namespace evenkeel::checkpoint {
@@ -65,7 +66,7 @@ private:
     enum class Said : std::uint8_t { question, login, question_after_login } said_{};
     std::vector<std::byte> input_;
     RespReader reader_;
-    io::TimerId timer_{};
+    io::Timer timer_{loop_};
     std::uint64_t life_ = 0;  // of one question; what belongs to former ones does nothing
     Lifetime lifetime_;
 };

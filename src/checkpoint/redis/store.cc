@@ -138,13 +138,12 @@ void RedisStore::State::list(const char* key, Answer<std::vector<T>> done, Conve
             const auto& time = replies[0].list;
             const auto& fields = replies[1].list;
             if (time.size() != 2 || fields.size() % 2 != 0) return odd_reply(where);
-            const std::int64_t now_us =
-                std::strtoll(time[0].text.c_str(), nullptr, 10) * 1'000'000 +
-                std::strtoll(time[1].text.c_str(), nullptr, 10);
+            const auto now_us = redis_time_us(time[0].text, time[1].text);
+            if (!now_us) return odd_reply(where);
             std::vector<T> listed;
             listed.reserve(fields.size() / 2);
             for (std::size_t i = 0; i < fields.size(); i += 2) {
-                Result<T> entry = convert(fields[i].text, fields[i + 1].text, now_us);
+                Result<T> entry = convert(fields[i].text, fields[i + 1].text, *now_us);
                 if (!entry.ok()) return entry.error();
                 listed.push_back(std::move(*entry));
             }

@@ -36,6 +36,15 @@ Duration age_of(std::int64_t written_us, std::int64_t now_us) {
 
 }  // namespace
 
+std::optional<std::int64_t> redis_time_us(std::string_view seconds, std::string_view microseconds) {
+    constexpr std::int64_t seconds_max = 1'000'000'000'000;  // in some 30,000 years
+    const auto whole = parse_number<std::int64_t>(seconds);
+    const auto rest = parse_number<std::int64_t>(microseconds);
+    if (!whole || *whole < 0 || *whole > seconds_max) return std::nullopt;
+    if (!rest || *rest < 0 || *rest >= 1'000'000) return std::nullopt;
+    return *whole * 1'000'000 + *rest;
+}
+
 std::string encode_strings(const std::vector<std::string>& strings) {
     std::string text;
     for (const std::string& each : strings) {

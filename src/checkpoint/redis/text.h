@@ -36,6 +36,10 @@ Result<Ownership> ownership_of(const std::string& partition, std::string_view st
 Result<Record> record_of(const std::string& key, std::string_view stored);
 Result<Checkpoint> checkpoint_of(const std::string& partition, std::string_view stored);
 
+// The server's time from the two numbers of its reply to TIME, in microseconds; none if they are
+// not such.
+std::optional<std::int64_t> redis_time_us(std::string_view seconds, std::string_view microseconds);
+
 std::string to_redis(const DeadLetter& letter);
 Result<DeadLetter> dead_letter_of(const std::string& field, std::string_view stored);
 

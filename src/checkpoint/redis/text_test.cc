@@ -21,6 +21,16 @@ TEST(RedisText, strings_of_any_bytes_come_back) {
     EXPECT_FALSE(decode_strings("99999999999999999999:a,", 1));
 }
 
+TEST(RedisText, time_is_two_numbers) {
+    EXPECT_EQ(redis_time_us("1700000000", "000042"), 1'700'000'000'000'042);
+    EXPECT_EQ(redis_time_us("0", "999999"), 999'999);
+    EXPECT_FALSE(redis_time_us("", "0"));
+    EXPECT_FALSE(redis_time_us("1", "x"));
+    EXPECT_FALSE(redis_time_us("-1", "0"));
+    EXPECT_FALSE(redis_time_us("1", "1000000"));
+    EXPECT_FALSE(redis_time_us("9223372036854775807", "0"));
+}
+
 TEST(RedisText, entries_that_are_damaged_are_named) {
     const auto member = member_of("x", "7 1 2 ab", 0);
     ASSERT_FALSE(member);

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/remote/admin_client.h"
 #include "cli/remote/dialer.h"
 #include <evenkeel/consumer.h>

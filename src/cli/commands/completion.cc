@@ -5,6 +5,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "cli/commands/bench.h"
 #include "cli/commands/commands.h"
 #include "cli/remote/admin_client.h"

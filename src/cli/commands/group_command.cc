@@ -5,6 +5,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "cli/remote/admin_client.h"
 
 namespace evenkeel::cli {

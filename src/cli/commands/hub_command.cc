@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/text/units.h"
 
 namespace evenkeel::cli {

@@ -3,6 +3,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "cli/commands/conn.h"
 #include "cli/remote/admin_client.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/core.h>
 
-#include "base/mutex.h"
+#include "base/guarded.h"
 #include "base/number.h"
 #include "base/result.h"
 #include "cli/commands/command_child.h"
@@ -35,16 +35,16 @@ public:
     // How many of `events` may be handled; fewer than all near the end of --count.
     std::size_t take(std::size_t events) {
         if (options_.count == 0) return events;
-        const Lock lock(mutex_);
-        const auto left = static_cast<std::size_t>(options_.count - taken_);
-        const std::size_t taken = std::min(events, left);
-        taken_ += taken;
-        return taken;
+        return taken_.with([&](std::uint64_t& taken) {
+            const auto left = static_cast<std::size_t>(options_.count - taken);
+            const std::size_t allowed = std::min(events, left);
+            taken += allowed;
+            return allowed;
+        });
     }
     void handled(std::size_t events) { handled_ += events; }
     void give_back(std::size_t events) {
-        const Lock lock(mutex_);
-        taken_ -= events;
+        taken_.with([&](std::uint64_t& taken) { taken -= events; });
     }
     std::uint64_t handled() const { return handled_; }
     bool is_done() const { return options_.count > 0 && handled_ >= options_.count; }
@@ -63,18 +63,18 @@ public:
         return write(text);
     }
     Result<> write(const std::string& text) {
-        const Lock lock(mutex_);
-        if (std::fwrite(text.data(), 1, text.size(), stdout) != text.size() ||
-            std::fflush(stdout) != 0) {
-            return Error{ErrorCode::handler_failed, "cannot write events to standard output"};
-        }
-        return {};
+        const bool is_written = output_.with([&](std::FILE* output) {
+            return std::fwrite(text.data(), 1, text.size(), output) == text.size() &&
+                   std::fflush(output) == 0;
+        });
+        if (is_written) return {};
+        return Error{ErrorCode::handler_failed, "cannot write events to standard output"};
     }
 
 private:
     const ProcessOptions& options_;
-    Mutex mutex_;
-    std::uint64_t taken_ EK_GUARDED_BY(mutex_) = 0;
+    Guarded<std::FILE*> output_{stdout};
+    Guarded<std::uint64_t> taken_;
     std::atomic<std::uint64_t> handled_{0};
 };
 

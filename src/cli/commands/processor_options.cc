@@ -54,13 +54,25 @@ void add_connection(CLI::App& command, RemoteOptions& options) {
         ->capture_default_str();
 }
 
-void add_membership(CLI::App& command, ProcessOptions& options) {
-    command.add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command
-        .add_option("--store", options.store,
-                    "Checkpoint store, shared by all instances of the group")
+void add_group(CLI::App& command, std::string& group, std::string& store) {
+    command.add_option("--group", group, "Consumer group")->capture_default_str();
+    command.add_option("--store", store, "Checkpoint store, shared by all instances of the group")
         ->envname("EVENKEEL_STORE")
         ->capture_default_str();
+}
+
+// -o, whose word is kept by `chosen`.
+std::string& add_table_or_json(CLI::App& command, Chosen& chosen) {
+    auto& output = chosen.keep<std::string>();
+    output = "table";
+    command.add_option("-o,--output", output, "table or json")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    return output;
+}
+
+void add_membership(CLI::App& command, ProcessOptions& options) {
+    add_group(command, options.group, options.store);
     command.add_option("--id", options.id, "Name of this instance; default: random");
     command.add_option("--profile", options.profile, "How soon failed instances are replaced")
         ->check(CLI::IsMember({"standard", "fast"}))
@@ -129,23 +141,14 @@ CLI::Option* add_exec(CLI::App& command, ProcessOptions& options, Words& words) 
 
 CLI::App* add_one(CLI::App& parent, ProcessorsOptions& options, Chosen& chosen, const char* name,
                   const char* what, ExitCode (*run)(const ProcessorsOptions&)) {
-    auto& output = chosen.keep<std::string>();
-    output = "table";
     auto* command = parent.add_subcommand(name, what);
     command->footer(processor_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     add_connection(*command, options.remote);
     command->add_option("--namespace", options.hub_namespace,
                         "Host name of the hub; default: that of the connection string");
-    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command
-        ->add_option("--store", options.store,
-                     "Checkpoint store, shared by all instances of the group")
-        ->envname("EVENKEEL_STORE")
-        ->capture_default_str();
-    command->add_option("-o,--output", output, "table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
+    add_group(*command, options.group, options.store);
+    auto& output = add_table_or_json(*command, chosen);
     command->callback([&options, &output, run, &chosen] {
         options.json = output == "json";
         chosen.exit = run(options);
@@ -207,22 +210,13 @@ void add_process(CLI::App& app, Chosen& chosen) {
 
 void add_status(CLI::App& app, Chosen& chosen) {
     auto& options = chosen.keep<StatusOptions>();
-    auto& output = chosen.keep<std::string>();
-    output = "table";
     auto* command = app.add_subcommand(
         "status", "Show the owner and the lag of each partition of an event hub");
     command->footer(status_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     add_connection(*command, options.remote);
-    command->add_option("--group", options.group, "Consumer group")->capture_default_str();
-    command
-        ->add_option("--store", options.store,
-                     "Checkpoint store, shared by all instances of the group")
-        ->envname("EVENKEEL_STORE")
-        ->capture_default_str();
-    command->add_option("-o,--output", output, "table or json")
-        ->check(CLI::IsMember({"table", "json"}))
-        ->capture_default_str();
+    add_group(*command, options.group, options.store);
+    auto& output = add_table_or_json(*command, chosen);
     command->callback([&options, &output, &chosen] {
         options.json = output == "json";
         chosen.exit = status(options);

@@ -8,6 +8,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/remote/entries.h"
 #include "cli/remote/store_session.h"

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "cli/remote/admin_client.h"
 #include "cli/remote/entries.h"
 #include "cli/remote/store_session.h"

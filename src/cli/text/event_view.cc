@@ -14,6 +14,7 @@
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/log.h"
+#include "base/text.h"
 #include "base/utf8.h"
 #include "cli/text/listing.h"
 

@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/text.h"
 #include "cli/text/terminal.h"
 
 namespace evenkeel::cli {
@@ -126,14 +127,6 @@ std::string indented(const boost::json::value& value) {
     std::string text;
     append(text, value, 0);
     return text + "\n";
-}
-
-std::string printable(std::string_view text) {
-    std::string result(text);
-    for (char& c : result) {
-        if (static_cast<unsigned char>(c) < ' ' || c == 0x7f) c = '?';
-    }
-    return result;
 }
 
 }  // namespace evenkeel::cli

@@ -61,7 +61,4 @@ private:
 // JSON with indentation, its members in the order they were put in, and a line end behind it.
 std::string indented(const boost::json::value& value);
 
-// What came from elsewhere, without control characters that a terminal would obey.
-std::string printable(std::string_view text);
-
 }  // namespace evenkeel::cli

@@ -49,7 +49,10 @@ json::object partition_json(hub::Partition& partition, Instant now) {
     return object;
 }
 
-// The next record from the beginning: it is in memory, has to be read, or is not there.
+// The next record from the beginning: it is in memory, has to be read, or is not there. No
+// hub/partition_stream.h: that is for a reader, which would count as one, and needs an owner that
+// lives until it has answered. One record of each partition is read here, for all in one task, and
+// none is read again: damage and missing files leave the answer open.
 commitlog::ReadStep first_record(hub::Partition& partition) {
     const auto log = partition.log();
     if (!log.ok()) return {};

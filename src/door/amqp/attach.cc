@@ -221,7 +221,7 @@ void Attacher::attach_outflow(amqp::Link& link, const eventhubs::Address& addres
     }
     for (const auto key :
          {eventhubs::property::receiver_name_alias, eventhubs::property::receiver_name}) {
-        if (const auto name = amqp::text_in(asked.properties, key)) request.name = printable(*name);
+        if (const auto name = amqp::text_in(asked.properties, key)) request.name = peer_text(*name);
     }
     const Outflow::Wishes wishes{wants(asked, eventhubs::capability::runtime_metric),
                                  wants(asked, amqp::damage_capability)};

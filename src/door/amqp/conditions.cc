@@ -3,16 +3,13 @@
 #include <fmt/core.h>
 
 #include "base/random.h"
+#include "base/text.h"
 
 namespace evenkeel::door {
 
-std::string printable(std::string_view text) {
+std::string peer_text(std::string_view text) {
     constexpr std::size_t bytes_max = 300;
-    std::string result(text.substr(0, bytes_max));
-    for (char& c : result) {
-        if (c < ' ' || c > '~') c = '?';
-    }
-    return result;
+    return printable(text, bytes_max);
 }
 
 amqp::Condition condition_of(const Error& error) {
@@ -53,7 +50,7 @@ amqp::Condition storage_condition(const Error& error) {
 
 amqp::Condition entity_not_found(std::string_view address) {
     return {std::string(amqp::condition::not_found),
-            fmt::format("The messaging entity '{}' could not be found.", printable(address))};
+            fmt::format("The messaging entity '{}' could not be found.", peer_text(address))};
 }
 
 amqp::Condition hub_missing(const Error& error, std::string_view address) {
@@ -64,7 +61,7 @@ amqp::Condition claim_missing(std::string_view claim, std::string_view address) 
     return {std::string(amqp::condition::unauthorized),
             fmt::format("Unauthorized access. '{}' claim(s) are required to perform this "
                         "operation. Resource: '{}'.",
-                        claim, printable(address))};
+                        claim, peer_text(address))};
 }
 
 amqp::Condition invalid_partition(std::string_view partition, std::string_view hub) {
@@ -72,7 +69,7 @@ amqp::Condition invalid_partition(std::string_view partition, std::string_view h
             fmt::format("The specified partition is invalid for an EventHub partition sender or "
                         "receiver. It should be between 0 and one less than the number of "
                         "partitions of '{}'; it is '{}'.",
-                        printable(hub), printable(partition))};
+                        peer_text(hub), peer_text(partition))};
 }
 
 amqp::Condition throttled(std::string_view who, std::string_view limit) {
@@ -91,7 +88,7 @@ amqp::Condition no_place(std::string_view who, std::uint32_t connections_max) {
 
 std::string tracking(std::string_view entity, WallTime now) {
     return fmt::format(" TrackingId:{}, SystemTracker:{}, Timestamp:{}", secure_hex(16),
-                       printable(entity), to_string(now));
+                       peer_text(entity), to_string(now));
 }
 
 }  // namespace evenkeel::door

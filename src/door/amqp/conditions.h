@@ -13,9 +13,9 @@ namespace evenkeel::door {
 
 namespace vendor = eventhubs::condition;
 
-// What a client sent, for a text that goes back to it: at most 300 bytes, others than printable
-// ASCII replaced, since a description must be good UTF-8 whatever the client wrote.
-std::string printable(std::string_view text);
+// What a client sent, for a text that goes back to it: at most 300 printable bytes, since a
+// description must be good UTF-8 whatever the client wrote.
+std::string peer_text(std::string_view text);
 
 // The condition for an error of the hub.
 amqp::Condition condition_of(const Error& error);

@@ -46,9 +46,9 @@ TEST(Condition, of_throttling_names_the_code_and_the_wait) {
               "(events_per_second = 5). Error code : 50002. Please wait 4 seconds and try again.");
 }
 
-TEST(Printable, keeps_descriptions_short_and_good_utf8) {
-    EXPECT_EQ(printable("a\nb\xff\xc3z"), "a?b??z");
-    EXPECT_EQ(printable(std::string(1000, 'x')).size(), 300u);
+TEST(PeerText, keeps_descriptions_short_and_good_utf8) {
+    EXPECT_EQ(peer_text("a\nb\xff\xc3z"), "a?b??z");
+    EXPECT_EQ(peer_text(std::string(1000, 'x')).size(), 300u);
 }
 
 TEST(Tracking, ends_a_text_with_what_people_search_for) {

@@ -7,21 +7,16 @@
 
 #include "amqp/message.h"
 #include "base/number.h"
+#include "base/text.h"
 #include "door/amqp/conditions.h"
 #include "eventhubs/wire_names.h"
 
 namespace evenkeel::door {
 namespace {
 
-std::string_view trimmed(std::string_view text) {
-    const auto first = text.find_first_not_of(" \t");
-    if (first == std::string_view::npos) return {};
-    return text.substr(first, text.find_last_not_of(" \t") - first + 1);
-}
-
 Error bad(std::string_view expression, std::string_view why) {
     return {ErrorCode::invalid_argument,
-            fmt::format("The filter '{}' is invalid: {}.", printable(expression), why)};
+            fmt::format("The filter '{}' is invalid: {}.", peer_text(expression), why)};
 }
 
 }  // namespace

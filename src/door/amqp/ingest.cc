@@ -31,6 +31,11 @@ Ingest::Ingest(LinkHost& host, amqp::Link& link, const hub::EventHubRecord& hub,
     used = host.context().loop.clock().now();
 }
 
+void Ingest::serve(const ProducerState& producer) {
+    EK_CHECK(partition_ && !producer_, "a producer attaches once, to one partition");
+    producer_ = producer;
+}
+
 void Ingest::on_delivery(const amqp::Delivery& delivery) {
     used = host_.context().loop.clock().now();
     if (link_.granted() < credit / 2) link_.grant(credit);

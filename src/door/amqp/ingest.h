@@ -26,7 +26,7 @@ public:
         return event_hub.record().incarnation == incarnation_;
     }
     // The link's events are numbered, by this producer.
-    void serve(const ProducerState& producer) { producer_ = producer; }
+    void serve(const ProducerState& producer);
     // Null once it is gone; it goes before its connection does.
     Lifetime::Handle<Ingest> handle() { return lifetime_.handle(this); }
     void on_delivery(const amqp::Delivery& delivery) override;

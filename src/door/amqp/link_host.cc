@@ -1,4 +1,3 @@
-// tidy: no test: attach_test.cc sees what it refuses
 #include "door/amqp/link_host.h"
 
 #include <fmt/core.h>

@@ -1,4 +1,3 @@
-// tidy: no test: peer_test.cc and attach_test.cc attach and detach through it
 #include "door/amqp/link_table.h"
 
 #include <utility>
@@ -13,8 +12,10 @@ LinkTable::~LinkTable() {
 }
 
 void LinkTable::add(amqp::Link& link, std::unique_ptr<PeerLink> user) {
+    EK_CHECK(user && !link.user, "one thing hangs on a link");
     entries_.push_back({&link, user.get()});
     link.user = std::move(user);
+    check_state();
     context_.activity.link_opened(link.role() == amqp::Role::receiver);
 }
 
@@ -35,6 +36,7 @@ void LinkTable::forget(amqp::Link& link) {
     if (gone > 0) context_.activity.link_closed(link.role() == amqp::Role::receiver);
     wire_.forget(link);
     if (entries_.empty()) unused_since_ = context_.loop.clock().now();
+    check_state();
 }
 
 void LinkTable::clear() {
@@ -48,6 +50,13 @@ void LinkTable::clear() {
 // Every link of a door's connection gets its user from add(), and that is a PeerLink.
 PeerLink* LinkTable::user_of(const amqp::Link& link) {
     return static_cast<PeerLink*>(link.user.get());
+}
+
+// Of the latest link only: a client may have thousands.
+void LinkTable::check_state() const {
+    if (entries_.empty()) return;
+    const auto& [link, user] = entries_.back();
+    EK_CHECK(user_of(*link) == user, "what the table names hangs on its link");
 }
 
 }  // namespace evenkeel::door

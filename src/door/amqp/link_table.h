@@ -43,6 +43,7 @@ public:
 
 private:
     void forget(amqp::Link& link);
+    void check_state() const;
 
     const PeerContext& context_;
     Wire& wire_;

@@ -1,4 +1,3 @@
-// tidy: no test: nodes_test.cc asks and is answered through them
 #include "door/amqp/node_links.h"
 
 #include <utility>
@@ -49,6 +48,7 @@ void Replies::push(amqp::Buffer message) {
     if (waiting_.size() >= waiting_max) pop();  // a client that never reads them
     nodes_.reply_waits(message.size());
     waiting_.push_back(std::move(message));
+    EK_CHECK(waiting_.size() <= waiting_max, "replies that wait are bounded");
     on_credit();
     if (nodes_.reply_bytes() > reply_bytes_max) {
         host_.close({std::string(amqp::condition::resource_limit),

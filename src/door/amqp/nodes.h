@@ -5,6 +5,7 @@
 #include <cstddef>
 
 #include "amqp/message.h"
+#include "base/check.h"
 #include "door/amqp/link_host.h"
 #include "eventhubs/address.h"
 
@@ -19,7 +20,10 @@ public:
     // Replies that wait for the client's credit, on all links.
     std::size_t reply_bytes() const { return reply_bytes_; }
     void reply_waits(std::size_t bytes) { reply_bytes_ += bytes; }
-    void reply_sent(std::size_t bytes) { reply_bytes_ -= bytes; }
+    void reply_sent(std::size_t bytes) {
+        EK_CHECK(bytes <= reply_bytes_, "a reply that waited is sent once");
+        reply_bytes_ -= bytes;
+    }
 
 private:
     void answer(amqp::Link& from, eventhubs::Address::Kind node, const amqp::Request& request,

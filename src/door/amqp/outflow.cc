@@ -67,6 +67,7 @@ void Outflow::give_back_credit() {
 }
 
 void Outflow::pump() {
+    check_state();
     if (is_waiting() || stream_.has_ended()) return;
     const auto metric = runtime_metric();
     UsualPrefix usual(amqp::Link::head_bytes);
@@ -187,7 +188,13 @@ void Outflow::end(const amqp::Condition& why) {
                                               why.name + ": " + why.description);
     left_ = {};
     stream_.end({ErrorCode::cancelled, why.description});
+    check_state();
     host_.links().drop(link_, host_.tracked(why, entity_));
+}
+
+void Outflow::check_state() const {
+    EK_CHECK(dropped_ == stream_.has_ended(), "a link goes with its stream");
+    EK_CHECK(left_.empty() || !(dropped_ || is_waiting()), "waits and ends with nothing left");
 }
 
 }  // namespace evenkeel::door

@@ -51,6 +51,7 @@ private:
     void end(const amqp::Condition& why);
     // The condition for the client; the trace has the details that are the server's.
     amqp::Condition read_failed(const Error& error) const;
+    void check_state() const;
 
     // Larger events are encoded a part at a time, as the output has room.
     static constexpr std::size_t whole_bytes_max = std::size_t{8} << 10;

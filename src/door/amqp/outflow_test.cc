@@ -9,9 +9,9 @@
 namespace evenkeel::door {
 namespace {
 
-// Three events, the second of them damaged.
-struct Damaged {
-    Damaged() {
+// Three events that are on disk and not in memory.
+struct Stored {
+    Stored() {
         Client& before = world.client();
         const auto link = before.sender("eh1/Partitions/0");
         for (const char c : {'a', 'b', 'c'}) {
@@ -19,9 +19,7 @@ struct Damaged {
         }
         world.restart();
         for (const auto& path : world.disk.files()) {
-            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) {
-                world.disk.flip_bit(path, 1600, 3);
-            }
+            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) file = path;
         }
         client = &world.client();
     }
@@ -30,8 +28,17 @@ struct Damaged {
         for (const auto& text : link->texts()) all += text.substr(0, 1);
         return all;
     }
+    bool is_counted() const {
+        return world.metrics.to_text().find("evenkeel_damaged_ranges_total 0") == std::string::npos;
+    }
     DoorFixture world;
+    std::string file;
     Client* client = nullptr;
+};
+
+// The second of them is damaged.
+struct Damaged : Stored {
+    Damaged() { world.disk.flip_bit(file, 1600, 3); }
 };
 
 TEST(Outflow, skips_damaged_events_for_official_clients) {
@@ -42,12 +49,10 @@ TEST(Outflow, skips_damaged_events_for_official_clients) {
         reading_address, {.filter = a_filter("amqp.annotation.x-opt-sequence-number > '0'")});
     damaged.client->run_for(1s);
 
-    EXPECT_EQ(Damaged::letters(from_the_start), "ac");
+    EXPECT_EQ(Stored::letters(from_the_start), "ac");
     EXPECT_TRUE(from_the_start->is_open());
-    EXPECT_EQ(Damaged::letters(at_the_damage), "c");
-    EXPECT_EQ(damaged.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
-              std::string::npos)
-        << "it is counted";
+    EXPECT_EQ(Stored::letters(at_the_damage), "c");
+    EXPECT_TRUE(damaged.is_counted());
 }
 
 TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
@@ -59,7 +64,7 @@ TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
 
     EXPECT_EQ(link->answer.offered_capabilities,
               std::vector<std::string>{"evenkeel:report-damage"});
-    EXPECT_EQ(Damaged::letters(link), "a");
+    EXPECT_EQ(Stored::letters(link), "a");
     EXPECT_TRUE(link->detached);
     EXPECT_EQ(link->error.name, "amqp:internal-error");
     EXPECT_TRUE(link->error.description.starts_with("events 1 to 1 are damaged (stream positions "))
@@ -67,31 +72,57 @@ TEST(Outflow, tells_readers_that_ask_for_it_which_events_are_damaged) {
     EXPECT_EQ(link->error.description.find(".log"), std::string::npos) << "no file of the server";
 }
 
-// Three events that are not in memory, in a file that somebody else removed.
-struct FileGone : Damaged {
-    FileGone() {
-        const auto files = world.disk.files();
-        for (const auto& path : files) {
-            if (path.ends_with(".log") && world.disk.file_size(path) > 3000) {
-                EXPECT_TRUE(world.disk.remove(path).ok());
-            }
-        }
+// The second of them is a smaller one than was stored, so that the bytes behind it belong to none.
+struct StrayBytes : Stored {
+    StrayBytes() {
+        const auto opened = world.disk.open(file, io::OpenMode::write);
+        Buffer bytes(world.disk.file_size(file));
+        EXPECT_TRUE((*opened)->read(0, bytes).ok());
+        const auto header = commitlog::decode_segment_header(bytes);
+        const std::size_t first = commitlog::segment_header_bytes;
+        const std::size_t second = first + commitlog::stored_bytes_at(bytes.data() + first);
+        const Buffer body = a_data(std::string(100, 'b'));
+        commitlog::Record record = commitlog::view(bytes.data() + second);
+        record.body = body;
+        Buffer smaller(commitlog::stored_bytes(record));
+        commitlog::encode(record, commitlog::checksum_seed(header->incarnation, header->partition),
+                          smaller.data());
+        EXPECT_TRUE((*opened)->write(second, smaller).ok());
     }
+};
+
+// STREAM-2
+TEST(Outflow, reports_no_range_for_bytes_that_belong_to_no_event) {
+    StrayBytes stray;
+
+    const auto told =
+        stray.client->receiver(reading_address, {.desired = {"evenkeel:report-damage"}});
+    const auto untold = stray.client->receiver(reading_address);
+    stray.client->run_for(1s);
+
+    for (const auto& link : {told, untold}) {
+        EXPECT_EQ(Stored::letters(link), "abc");
+        EXPECT_TRUE(link->is_open()) << link->error.description;
+    }
+    EXPECT_TRUE(stray.is_counted()) << "operators see it";
+}
+
+// They are in a file that somebody else removed.
+struct FileGone : Stored {
+    FileGone() { EXPECT_TRUE(world.disk.remove(file).ok()); }
 };
 
 TEST(Outflow, goes_on_behind_a_file_that_was_removed_under_it) {
     FileGone gone;
     const auto link = gone.client->receiver(reading_address);
     gone.client->run_for(1s);
-    EXPECT_EQ(Damaged::letters(link), "");
-    EXPECT_EQ(gone.world.metrics.to_text().find("evenkeel_damaged_ranges_total 0"),
-              std::string::npos)
-        << "it is counted";
+    EXPECT_EQ(Stored::letters(link), "");
+    EXPECT_TRUE(gone.is_counted());
 
     gone.client->send(gone.client->sender("eh1/Partitions/0"), a_data("d"));
     gone.client->run_for(1s);
 
-    EXPECT_EQ(Damaged::letters(link), "d");
+    EXPECT_EQ(Stored::letters(link), "d");
     EXPECT_TRUE(link->is_open());
 }
 

@@ -184,7 +184,7 @@ void Peer::check_idle(Instant now) {
             std::chrono::duration_cast<std::chrono::seconds>(context_.times.idle_sender).count();
         links_.drop(*link,
                     tracked({std::string(amqp::condition::detach_forced),
-                             "The link '" + printable(link->peer().name) +
+                             "The link '" + peer_text(link->peer().name) +
                                  "' is force detached by the broker because it did not send for " +
                                  std::to_string(seconds) + " seconds (IdleTimerExpired)."},
                             link->peer().target.address));

@@ -1,4 +1,3 @@
-// tidy: no test: peer_test.cc, flood_test.cc and strangers_test.cc talk through it
 #include "door/amqp/wire.h"
 
 #include <algorithm>

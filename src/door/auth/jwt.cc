@@ -225,7 +225,7 @@ Result<std::unique_ptr<JwtVerifier>> JwtVerifier::make(JwtOptions options,
             type == "RSA" ? rsa_key(part("n"), part("e")) : ec_key(part("x"), part("y"));
         if (!key) {
             return invalid_jwt(fmt::format("key '{}' of the key set is not a good {} key{}",
-                                           printable(text_in(object, "kid")), type,
+                                           peer_text(text_in(object, "kid")), type,
                                            type == "RSA" ? " of 2048 bits or more" : ""));
         }
         keys->all.push_back({text_in(object, "kid"), algorithm, std::move(key)});
@@ -267,7 +267,7 @@ Result<Claim> JwtVerifier::check(std::string_view token, WallTime now) const {
         return invalid_jwt(
             fmt::format("InvalidToken: The algorithm '{}' is not accepted; use RS256 or "
                         "ES256.",
-                        printable(algorithm)));
+                        peer_text(algorithm)));
     }
     if (header->if_contains("crit")) {
         return invalid_jwt("InvalidToken: The token has critical extensions, which are not known.");

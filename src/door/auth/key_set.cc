@@ -58,9 +58,7 @@ KeySet::KeySet(io::Loop& loop, io::Network& network, KeySetOptions options, http
       wire_(std::move(wire)),
       changed_(std::move(changed)) {}
 
-KeySet::~KeySet() {
-    if (timer_) loop_.cancel(*timer_);
-}
+KeySet::~KeySet() = default;
 
 void KeySet::start(const std::string& text) {
     loop_.check_here();
@@ -90,8 +88,7 @@ Result<> KeySet::take(const std::string& text) {
 void KeySet::fetch() {
     if (under_way_) return;
     under_way_ = true;
-    if (timer_) loop_.cancel(*timer_);
-    timer_.reset();
+    timer_.cancel();
     begun_ = loop_.clock().now();
     network_.connect(place_.endpoint, options_.timeout,
                      lifetime_.guard([this](Result<std::unique_ptr<io::Socket>> socket) {
@@ -149,11 +146,7 @@ void KeySet::failed(const Error& error) {
 }
 
 void KeySet::look_again(Duration after) {
-    if (timer_) loop_.cancel(*timer_);
-    timer_ = loop_.run_after(after, [this] {
-        timer_.reset();
-        fetch();
-    });
+    timer_.run_after(after, [this] { fetch(); });
 }
 
 void KeySet::wanted() {

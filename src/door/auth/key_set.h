@@ -19,6 +19,7 @@
 #include "http/client.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/timer.h"
 #include "io/tls.h"
 
 namespace evenkeel::door {
@@ -75,7 +76,7 @@ private:
     Changed changed_;
     std::unique_ptr<io::TlsClientContext> tls_;
     std::unique_ptr<http::Exchange> exchange_;
-    std::optional<io::TimerId> timer_;
+    io::Timer timer_{loop_};
     bool under_way_ = false;
     Instant begun_{};             // the last fetch
     std::uint32_t failures_ = 0;  // in a row

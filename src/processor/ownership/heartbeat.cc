@@ -58,7 +58,7 @@ void Heartbeat::check() {
 
 void Heartbeat::write() {
     if (is_stopped_) return;
-    loop_.cancel(beat_timer_);
+    beat_timer_.cancel();
     backs_off_ = false;
     if (EK_CANARY(wall_clock_expiry)) entry_.since_ms = loop_.clock().wall().milliseconds;
     const Beat beat{ask(), revision_, loop_.clock().now(), entry_.version};
@@ -70,15 +70,14 @@ void Heartbeat::write() {
 std::uint64_t Heartbeat::ask() {
     ++requests_;
     in_flight_ = true;
-    loop_.cancel(patience_timer_);
-    patience_timer_ = loop_.run_after(patience_, guarded([this] { on_silence(); }));
+    patience_timer_.run_after(patience_, guarded([this] { on_silence(); }));
     return ++question_;
 }
 
 // True if it is what we wait for; earlier ones we have given up.
 bool Heartbeat::is_answered(std::uint64_t question) {
     if (question != question_ || !in_flight_) return false;
-    loop_.cancel(patience_timer_);
+    patience_timer_.cancel();
     in_flight_ = false;
     return true;
 }
@@ -116,7 +115,7 @@ void Heartbeat::on_written(const Beat& beat, Result<std::string> result) {
 void Heartbeat::on_good(const Beat& beat, std::string version) {
     const Instant now = loop_.clock().now();
     in_flight_ = false;
-    loop_.cancel(patience_timer_);
+    patience_timer_.cancel();
     if (now - beat.sent < patience_min_) patience_ = patience_min_;
     conflicts_ = 0;
     entry_.version = std::move(version);
@@ -169,10 +168,10 @@ void Heartbeat::taken() {
     Error error{ErrorCode::conflict, "another instance runs with the id '" + entry_.id +
                                          "': give each instance an id of its own"};
     is_stopped_ = true;
-    loop_.cancel(beat_timer_);
+    beat_timer_.cancel();
     report(lease_.end());
-    loop_.cancel(lease_timer_);
-    loop_.cancel(patience_timer_);
+    lease_timer_.cancel();
+    patience_timer_.cancel();
     if (written_) {
         std::exchange(written_, {})(std::move(error));
     } else {
@@ -182,17 +181,16 @@ void Heartbeat::taken() {
 
 void Heartbeat::again_after(Duration delay) {
     backs_off_ = true;
-    loop_.cancel(beat_timer_);
-    beat_timer_ = loop_.run_after(delay, guarded([this] {
-                                      if (!in_flight_) write();
-                                  }));
+    beat_timer_.run_after(delay, guarded([this] {
+                              if (!in_flight_) write();
+                          }));
 }
 
 void Heartbeat::arm_lease() {
-    loop_.cancel(lease_timer_);
+    lease_timer_.cancel();
     const Instant now = loop_.clock().now();
     if (!lease_.is_valid(now)) return;
-    lease_timer_ = loop_.run_at(lease_.until(), guarded([] {}));
+    lease_timer_.run_at(lease_.until(), guarded([] {}));
 }
 
 void Heartbeat::report(Lease::Change change) {
@@ -204,8 +202,8 @@ void Heartbeat::report(Lease::Change change) {
 void Heartbeat::remove(Task done) {
     is_stopped_ = true;
     lease_.end();
-    loop_.cancel(beat_timer_);
-    loop_.cancel(lease_timer_);
+    beat_timer_.cancel();
+    lease_timer_.cancel();
     removed_ = std::move(done);
     if (!in_flight_) try_remove();
 }
@@ -216,7 +214,7 @@ void Heartbeat::try_remove() {
     store_.list_members(guarded([this](Result<std::vector<Member>> listed) {
         if (!removed_) return;
         const auto retry = [this] {
-            beat_timer_ = loop_.run_after(timing_.heartbeat / 4, guarded([this] { try_remove(); }));
+            beat_timer_.run_after(timing_.heartbeat / 4, guarded([this] { try_remove(); }));
         };
         if (!listed) return retry();
         // Only our own: a newer incarnation keeps its entry.
@@ -238,9 +236,9 @@ void Heartbeat::stop() {
     is_stopped_ = true;
     removed_ = {};
     written_ = {};
-    loop_.cancel(beat_timer_);
-    loop_.cancel(lease_timer_);
-    loop_.cancel(patience_timer_);
+    beat_timer_.cancel();
+    lease_timer_.cancel();
+    patience_timer_.cancel();
 }
 
 }  // namespace evenkeel::processor

@@ -23,6 +23,7 @@
 #include "base/task.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "processor/ownership/lease.h"
 #include "processor/ownership/timing.h"
 
@@ -101,9 +102,9 @@ private:
     int conflicts_ = 0;  // in a row
     const Duration patience_min_;
     Duration patience_ = patience_min_;
-    io::TimerId beat_timer_{};
-    io::TimerId lease_timer_{};
-    io::TimerId patience_timer_{};
+    io::Timer beat_timer_{loop_};
+    io::Timer lease_timer_{loop_};
+    io::Timer patience_timer_{loop_};
     std::uint64_t requests_ = 0;
     Lifetime lifetime_;
 };

@@ -56,8 +56,7 @@ RequestWatch::RequestWatch(io::Loop& loop, checkpoint::Store& store, std::string
 
 void RequestWatch::stop() {
     lifetime_.end();
-    if (timer_) loop_.cancel(*timer_);
-    timer_.reset();
+    timer_.cancel();
 }
 
 void RequestWatch::look() {
@@ -75,17 +74,13 @@ void RequestWatch::look() {
 }
 
 void RequestWatch::look_now() {
-    if (!timer_) return;
-    loop_.cancel(*timer_);
-    timer_.reset();
+    if (!timer_.is_pending()) return;
+    timer_.cancel();
     look();
 }
 
 void RequestWatch::look_after(Duration delay) {
-    timer_ = loop_.run_after(delay, [this] {
-        timer_.reset();
-        look();
-    });
+    timer_.run_after(delay, [this] { look(); });
 }
 
 }  // namespace evenkeel::processor

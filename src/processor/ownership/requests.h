@@ -20,6 +20,7 @@
 #include "base/result.h"
 #include "checkpoint/store.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "processor/ownership/store_mark.h"
 
 namespace evenkeel::processor {
@@ -80,7 +81,7 @@ private:
     const Duration period_;
     const Told told_;
     Random random_;
-    std::optional<io::TimerId> timer_;  // none while a look is under way
+    io::Timer timer_{loop_};  // not pending while a look is under way
     std::uint32_t failures_ = 0;
     Lifetime lifetime_;
 };

@@ -23,10 +23,9 @@ RoundSchedule::RoundSchedule(io::Loop& loop, StepGuard& steps, const Timing& tim
 
 void RoundSchedule::look_at(Instant when) {
     EK_CHECK(!is_running(), "scheduled during a round");
-    if (state_ == State::scheduled) loop_.cancel(timer_);
     state_ = State::scheduled;
     round_at_ = when;
-    timer_ = loop_.run_at(when, steps_.wrap([this] { begin(); }));
+    timer_.run_at(when, steps_.wrap([this] { begin(); }));
 }
 
 void RoundSchedule::begin() {
@@ -95,7 +94,7 @@ Duration RoundSchedule::drawn(Duration period) {
 }
 
 void RoundSchedule::stop() {
-    if (state_ == State::scheduled) loop_.cancel(timer_);
+    timer_.cancel();
     state_ = State::idle;
 }
 

@@ -15,6 +15,7 @@
 #include "base/clock.h"
 #include "base/random.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "processor/ownership/step_guard.h"
 #include "processor/ownership/timing.h"
 
@@ -61,7 +62,7 @@ private:
     Random random_;
     const std::function<void()> round_;
     State state_ = State::idle;
-    io::TimerId timer_{};
+    io::Timer timer_{loop_};
     Instant round_at_;     // if scheduled
     Instant round_ended_;  // the last one
     Duration backoff_{0};

@@ -6,10 +6,9 @@
 namespace evenkeel::processor {
 
 void StallWatch::watch() {
-    if (state_ == State::watching) loop_.cancel(timer_);
     state_ = State::watching;
     looked_ = loop_.clock().now();
-    timer_ = loop_.run_after(stall_max / 2, steps_.wrap([this] { look(); }));
+    timer_.run_after(stall_max / 2, steps_.wrap([this] { look(); }));
 }
 
 void StallWatch::look() {

@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "io/loop.h"
+#include "io/timer.h"
 #include "processor/ownership/lease.h"
 #include "processor/ownership/step_guard.h"
 
@@ -42,7 +43,7 @@ private:
     const std::function<void()> stalled_;
     State state_ = State::off;
     Instant looked_{};
-    io::TimerId timer_{};
+    io::Timer timer_{loop_};
 };
 
 }  // namespace evenkeel::processor

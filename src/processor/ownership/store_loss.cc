@@ -129,10 +129,10 @@ void Core::raise_epochs(Callback<void(Result<>)> done) {
 // The pumps hold until then, with their readers open: a reader that is cut by ours looks at the
 // store at once.
 void Core::settle_store() {
-    if (!is_store_young_ || settle_timer_) return;
-    settle_timer_ = place_.loop.run_after(store_settle, [this] {
+    if (!is_store_young_ || std::exchange(is_settling_, true)) return;
+    settle_timer_.run_after(store_settle, [this] {
         confirm_store(lifetime_.guard([this](const Result<>& confirmed) {
-            settle_timer_.reset();
+            is_settling_ = false;
             if (!confirmed.ok()) return settle_store();
             is_store_young_ = false;
             hold_pumps();
@@ -188,8 +188,7 @@ void Core::lose_store(const StoreVerdict& verdict) {
     if (is_store_lost_ || is_stopping_) return;
     is_store_lost_ = true;
     is_stopping_ = true;
-    if (timer_) place_.loop.cancel(*timer_);
-    timer_.reset();
+    timer_.cancel();
     hold_pumps();
     stopped_.push_back([this, why = verdict.error](const StopReport&) { end(why); });
     on_failure(

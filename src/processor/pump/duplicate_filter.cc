@@ -1,34 +1,35 @@
 #include <algorithm>
 #include <map>
 
-#include "base/mutex.h"
+#include "base/guarded.h"
 #include <evenkeel/duplicate_filter.h>
 
 namespace evenkeel {
 
 struct DuplicateFilter::State {
-    Mutex mutex;
-    std::map<std::uint32_t, std::int64_t> last_done EK_GUARDED_BY(mutex);
+    using LastDone = std::map<std::uint32_t, std::int64_t>;
+    Guarded<LastDone> last_done;
 };
 
 DuplicateFilter::DuplicateFilter() : state_(std::make_unique<State>()) {}
 DuplicateFilter::~DuplicateFilter() = default;
 
 void DuplicateFilter::done(std::uint32_t partition, std::int64_t sequence_number) {
-    const Lock lock(state_->mutex);
-    auto& last = state_->last_done.try_emplace(partition, sequence_number).first->second;
-    last = std::max(last, sequence_number);
+    state_->last_done.with([&](State::LastDone& last_done) {
+        auto& last = last_done.try_emplace(partition, sequence_number).first->second;
+        last = std::max(last, sequence_number);
+    });
 }
 
 bool DuplicateFilter::was_done(std::uint32_t partition, std::int64_t sequence_number) const {
-    const Lock lock(state_->mutex);
-    const auto found = state_->last_done.find(partition);
-    return found != state_->last_done.end() && sequence_number <= found->second;
+    return state_->last_done.with([&](const State::LastDone& last_done) {
+        const auto found = last_done.find(partition);
+        return found != last_done.end() && sequence_number <= found->second;
+    });
 }
 
 void DuplicateFilter::forget(std::uint32_t partition) {
-    const Lock lock(state_->mutex);
-    state_->last_done.erase(partition);
+    state_->last_done.with([&](State::LastDone& last_done) { last_done.erase(partition); });
 }
 
 }  // namespace evenkeel

@@ -117,23 +117,18 @@ void HandlerCell::close_abandoned() {
 }
 
 HandlerCell::Asked HandlerCell::asked() const {
-    const Lock lock(mutex_);
-    return asked_;
+    return latest_.with([](const Latest& latest) { return latest.asked; });
 }
 
 void HandlerCell::checkpoint(const Event& event) {
-    {
-        const Lock lock(mutex_);
-        if (event.sequence_number <= asked_.sequence) return;
-        asked_ = {event.sequence_number, event.offset, event.enqueued_time_ms};
-        if (is_told_) return;
-        is_told_ = true;
-    }
+    const bool was_told = latest_.with([&](Latest& latest) {
+        if (event.sequence_number <= latest.asked.sequence) return true;
+        latest.asked = {event.sequence_number, event.offset, event.enqueued_time_ms};
+        return std::exchange(latest.is_told, true);
+    });
+    if (was_told) return;
     loop_.post([self = shared_from_this()] {
-        {
-            const Lock lock(self->mutex_);
-            self->is_told_ = false;
-        }
+        self->latest_.with([](Latest& latest) { latest.is_told = false; });
         if (self->pump_) self->pump_->on_asked();
     });
 }

@@ -17,8 +17,8 @@
 #include <optional>
 #include <utility>
 
+#include "base/guarded.h"
 #include "base/ids.h"
-#include "base/mutex.h"
 #include "base/result.h"
 #include "base/task.h"
 #include "checkpoint/transaction.h"
@@ -97,6 +97,11 @@ public:
     void* sink() override { return sink_; }
 
 private:
+    struct Latest {
+        Asked asked;
+        bool is_told = false;  // the loop will look at it
+    };
+
     void post(Callback<Result<>()> call);
     void ended(Result<> result);
     void tell(Callback<void(Pump&)> what);
@@ -125,9 +130,7 @@ private:
     std::atomic<Closed> closing_as_ = Closed::shutdown;
     std::atomic<std::uint32_t> attempt_ = 0;
     std::atomic<void*> sink_ = nullptr;
-    mutable Mutex mutex_;
-    Asked asked_ EK_GUARDED_BY(mutex_);
-    bool is_told_ EK_GUARDED_BY(mutex_) = false;  // the loop will look at asked_
+    Guarded<Latest> latest_;
 };
 
 }  // namespace evenkeel::processor
