@@ -4,9 +4,11 @@
 
 #include <fmt/core.h>
 
+#include "base/check.h"
 #include "base/log.h"
 
 namespace evenkeel::commitlog {
+
 Result<std::unique_ptr<Log>> Log::open(const LogContext& context, std::string directory,
                                        const LogIdentity& identity, const LogOptions& options) {
     EK_TRY_ASSIGN(auto recovered,
@@ -22,41 +24,24 @@ Result<std::unique_ptr<Log>> Log::open(const LogContext& context, std::string di
         trace(TraceLevel::warning, "not a file of this partition, left alone: move it away",
               {{"file", file}});
     }
-    std::unique_ptr<Log> log(
-        new Log(context, std::move(directory), identity, options, std::move(recovered)));
-    log->writer_ = std::move(writer);
-    return log;
+    return std::unique_ptr<Log>(new Log(context, std::move(directory), identity, options,
+                                        std::move(recovered), std::move(writer)));
 }
 
 Log::Log(const LogContext& context, std::string directory, const LogIdentity& identity,
-         const LogOptions& options, Recovered recovered)
+         const LogOptions& options, Recovered recovered, std::shared_ptr<Writer> writer)
     : context_(context),
       directory_(std::move(directory)),
-      identity_(identity),
-      seed_(identity.seed()),
       options_(options),
-      tail_(recovered.mark.end),
-      start_(recovered.mark.start),
-      start_sequence_(recovered.mark.start_sequence),
-      durable_start_(recovered.mark.start_sequence),
-      visible_(recovered.mark.end),
-      visible_sequence_(recovered.mark.end_sequence),
-      next_sequence_(recovered.mark.end_sequence),
-      last_time_(recovered.mark.last_time),
-      visible_time_(recovered.mark.last_time),
-      last_record_bytes_(recovered.mark.last_record_bytes),
-      visible_record_bytes_(recovered.mark.last_record_bytes),
-      mark_counter_(recovered.mark.counter),
-      index_(std::move(recovered.index)),
-      damages_(std::move(recovered.damages)),
-      odd_files_(std::move(recovered.odd_files)) {
-    for (const auto& segment : recovered.segments) {
-        const SegmentHeader header{segment.name, identity.incarnation, identity.partition,
-                                   segment.last_record_bytes, segment.floor_time};
-        segments_.push_back({header, segment.floor_known, segment.lost, true, {}});
-    }
-    set_next_index();
-}
+      writer_(std::move(writer)),
+      odd_files_(std::move(recovered.odd_files)),
+      stream_(context.files, directory_, identity,
+              {options.segment_bytes_max, options.index_distance}, recovered),
+      reading_(context, stream_, std::move(recovered.damages)),
+      removal_(context, stream_, reading_, writer_, [this] {
+          stream_.start_segment();
+          flush_if_idle();
+      }) {}
 
 Log::~Log() = default;
 
@@ -72,7 +57,8 @@ Result<> Log::admit(std::span<const NewEvent> events, std::uint64_t& bytes) cons
         }
         bytes += stored_bytes(event.key.size(), event.body.size());
     }
-    const auto pending = static_cast<std::uint64_t>(tail_.end().value - visible_.value);
+    const auto pending =
+        static_cast<std::uint64_t>(stream_.taken().offset.value - stream_.visible().offset.value);
     if (pending > 0 && pending + bytes > options_.pending_bytes_max) {
         return Error{ErrorCode::overloaded,
                      fmt::format("{} bytes wait for the disk already; try again soon", pending)};
@@ -87,64 +73,21 @@ void Log::append(std::span<const NewEvent> events, Callback<void(Result<Appended
         done(admitted.error());
         return;
     }
-    const Offset base = segments_.back().header.name.base;
-    const auto used = static_cast<std::uint64_t>(tail_.end().value - base.value);
     // An abandoned file has its successor once; further batches join it while it is being created.
-    const bool leave = abandoned_ && segments_.back().exists;
-    if (used > 0 && (used + bytes > options_.segment_bytes_max || leave)) start_segment();
+    const bool leave = abandoned_ && stream_.segments().back().exists;
+    if (stream_.active_bytes() > 0 && (stream_.is_full(bytes) || leave)) stream_.start_segment();
 
-    last_time_ = std::max(last_time_, context_.loop.clock().wall());
-    const SequenceNumber first = next_sequence_;
-    const Offset synced = visible_;
-    std::uint32_t index = 0;
-    for (const auto& event : events) {
-        const std::size_t size = stored_bytes(event.key.size(), event.body.size());
-        const Offset offset = tail_.end();
-        const Record record{next_sequence_,
-                            offset,
-                            last_time_,
-                            index,
-                            static_cast<std::uint32_t>(events.size()) - 1 - index,
-                            synced,
-                            event.key,
-                            event.body};
-        if (offset >= next_index_) {
-            pending_index_.push_back({offset, next_sequence_, last_time_});
-            next_index_ = offset + static_cast<std::int64_t>(options_.index_distance);
-        }
-        encode(record, seed_, tail_.append(size));
-        last_record_bytes_ = static_cast<std::uint32_t>(size);
-        next_sequence_ = next_sequence_ + 1;
-        ++index;
-    }
-    const Appended appended{first, next_sequence_ + -1,
-                            tail_.end() + -std::int64_t{last_record_bytes_}, last_time_};
-    waiting_.push_back({tail_.end(), next_sequence_, last_record_bytes_, appended,
-                        context_.loop.clock().now(), std::move(done)});
+    const Appended appended = stream_.append(events, context_.loop.clock().wall());
+    waiting_.push_back({stream_.taken(), appended, context_.loop.clock().now(), std::move(done)});
     flush_if_idle();
-}
-
-// Everything from tail_.end() on goes to a new segment. It exists once a flush has created it.
-void Log::start_segment() {
-    Segment segment;
-    segment.header = {{next_sequence_, tail_.end()},
-                      identity_.incarnation,
-                      identity_.partition,
-                      last_record_bytes_,
-                      last_time_};
-    segment.exists = false;
-    segments_.push_back(std::move(segment));
-    tail_.break_chunk();
-    next_index_ = tail_.end() + static_cast<std::int64_t>(options_.index_distance);
 }
 
 void Log::flush_if_idle() {
     if (flushing_) return;
-    const bool data = visible_ < tail_.end();
-    if (!data && segments_.back().exists) return;
+    const bool data = stream_.visible().offset < stream_.taken().offset;
+    if (!data && stream_.segments().back().exists) return;
+    check_state();
     flushing_ = std::make_shared<Flushing>(Flushing{plan_flush(), {}});
-    flushing_->plan.mark.counter = ++mark_counter_;
-    ++disk_tasks_;
     context_.disk.post([flushed = lifetime_.guard([this] { on_flushed(); }), writer = writer_,
                         flushing = flushing_, &loop = context_.loop]() mutable {
         flushing->outcome = writer->flush(flushing->plan);
@@ -152,72 +95,38 @@ void Log::flush_if_idle() {
     });
 }
 
-// Whole batches from visible_ on, up to the flush limit, one part for each segment they lie in.
-Flush Log::plan_flush() const {
-    const Waiting* last = nullptr;
+// Whole batches, up to the flush limit.
+Flush Log::plan_flush() {
+    StreamEnd end = stream_.visible();
+    bool any = false;
     for (const auto& batch : waiting_) {
-        const auto bytes = static_cast<std::uint64_t>(batch.end.value - visible_.value);
-        if (last && bytes > options_.flush_bytes_max) break;
-        last = &batch;
+        const auto bytes =
+            static_cast<std::uint64_t>(batch.end.offset.value - stream_.visible().offset.value);
+        if (any && bytes > options_.flush_bytes_max) break;
+        end = batch.end;
+        any = true;
     }
-    const Offset end = last ? last->end : visible_;
-    Flush flush;
-    auto entry = pending_index_.begin();
-    Offset at = visible_;
-    for (std::size_t i = segment_of(visible_); i < segments_.size(); ++i) {
-        const Segment& segment = segments_[i];
-        const Offset base = segment.header.name.base;
-        if (base > end) break;
-        const Offset part_end = std::min(
-            end, i + 1 < segments_.size() ? segments_[i + 1].header.name.base : tail_.end());
-        // An abandoned file in which nothing is durable yet is written again from its header on.
-        const bool create = !segment.exists || (abandoned_ && base == visible_);
-        FlushPart part{segment.header, create, at, {}, {}};
-        while (at < part_end) {
-            part.pieces.push_back(tail_.piece(at, part_end));
-            at = part.pieces.back().to;
-        }
-        for (; entry != pending_index_.end() && entry->offset < part_end; ++entry) {
-            part.index.push_back(*entry);
-        }
-        if (part.create || !part.pieces.empty()) flush.parts.push_back(std::move(part));
-    }
-    flush.mark = {0,
-                  start_,
-                  start_sequence_,
-                  end,
-                  last ? last->end_sequence : visible_sequence_,
-                  last ? last->appended.enqueued : visible_time_,
-                  last ? last->last_record_bytes : visible_record_bytes_};
-    return flush;
+    return {stream_.parts(end.offset, abandoned_), stream_.next_mark(end, 1)};
 }
 
 void Log::on_flushed() {
-    --disk_tasks_;
     // flushing_ stays set, so that callbacks which append do not start the next flush too early.
     const std::shared_ptr<Flushing> flushing = flushing_;
     const FlushOutcome& outcome = flushing->outcome;
-    const Offset before = visible_;
+    const Offset before = stream_.visible().offset;
+    Offset durable = before;
     for (std::size_t i = 0; i < outcome.parts_done; ++i) {
         const FlushPart& part = flushing->plan.parts[i];
-        auto& segment = segments_[segment_of(part.header.name.base)];
-        if (part.create) {
-            segment.exists = true;
-            abandoned_ = false;
-            index_.clear();
-        }
-        if (!part.pieces.empty()) visible_ = part.pieces.back().to;
-        index_.insert(index_.end(), part.index.begin(), part.index.end());
+        stream_.take_flushed(part);
+        if (part.create) abandoned_ = false;
+        if (!part.pieces.empty()) durable = part.pieces.back().to;
     }
-    const auto flushed = std::find_if(pending_index_.begin(), pending_index_.end(),
-                                      [&](const auto& entry) { return entry.offset >= visible_; });
-    pending_index_.erase(pending_index_.begin(), flushed);
-    context_.metrics.bytes.add(static_cast<std::uint64_t>(visible_.value - before.value));
+    context_.metrics.bytes.add(static_cast<std::uint64_t>(durable.value - before.value));
     for (const Waiting& batch : waiting_) {
-        if (batch.end > visible_) break;
+        if (batch.end.offset > durable) break;
         context_.metrics.queue_time.observe((outcome.began - batch.queued).count());
     }
-    acknowledge();
+    acknowledge(durable);
     if (!outcome.result.ok()) {
         // Said once; a full disk would fill the terminal as well.
         if (!abandoned_) {
@@ -227,52 +136,36 @@ void Log::on_flushed() {
         abandoned_ = true;
         refuse_all(outcome.result.error());
     }
-    tail_.shrink(visible_, options_.tail_bytes_max);
+    stream_.shrink(options_.tail_bytes_max);
     flushing_.reset();
     flush_if_idle();
-    // A purge of all events waited for the successor that keeps their numbers.
-    const bool purged =
-        segments_.size() > 1 && segments_[1].exists && segments_[1].header.name.base <= start_;
-    if (purged) remove_below_start([](const Result<>&) {});
+    removal_.go_on([this](const Result<>&) { finish_close_if_idle(); });
     finish_close_if_idle();
 }
 
-void Log::acknowledge() {
+void Log::acknowledge(Offset durable) {
     // All of it becomes visible first: callbacks may look, read and append.
-    const auto pending = std::find_if(waiting_.begin(), waiting_.end(),
-                                      [&](const Waiting& batch) { return batch.end > visible_; });
+    const auto pending = std::find_if(waiting_.begin(), waiting_.end(), [&](const Waiting& batch) {
+        return batch.end.offset > durable;
+    });
     auto count = pending - waiting_.begin();
     if (count > 0) {
-        const Waiting& last = *(pending - 1);
+        const StreamEnd& end = (pending - 1)->end;
         context_.metrics.events.add(
-            static_cast<std::uint64_t>(last.end_sequence.value - visible_sequence_.value));
-        visible_sequence_ = last.end_sequence;
-        visible_time_ = last.appended.enqueued;
-        visible_record_bytes_ = last.last_record_bytes;
+            static_cast<std::uint64_t>(end.sequence.value - stream_.visible().sequence.value));
+        stream_.show(end);
     }
     for (; count > 0; --count) {
         Waiting batch = std::move(waiting_.front());
         waiting_.pop_front();
         batch.done(batch.appended);
     }
-    // One at a time: a task may cancel another's wait, or wait again.
-    const WaitId last{last_wait_};
-    while (!waiters_.empty() && waiters_.front().id <= last) {
-        Waiter waiter = std::move(waiters_.front());
-        waiters_.pop_front();
-        waiter.task();
-    }
+    reading_.wake();
 }
 
 // LOG-6: what did not become durable was never there. Its numbers were not seen by anyone.
 void Log::refuse_all(const Error& error) {
-    while (!segments_.back().exists) segments_.pop_back();
-    tail_.cut(visible_);
-    pending_index_.clear();
-    next_sequence_ = visible_sequence_;
-    last_time_ = visible_time_;
-    last_record_bytes_ = visible_record_bytes_;
-    set_next_index();
+    stream_.cut();
     auto refused = std::move(waiting_);
     waiting_.clear();
     for (auto& batch : refused) {
@@ -280,9 +173,20 @@ void Log::refuse_all(const Error& error) {
     }
 }
 
-void Log::set_next_index() {
-    const Offset last = index_.empty() ? segments_.back().header.name.base : index_.back().offset;
-    next_index_ = last + static_cast<std::int64_t>(options_.index_distance);
+void Log::retain(const RetentionPolicy& policy, WallTime now) {
+    context_.loop.check_here();
+    if (closing_) return;
+    removal_.retain(policy, now, [this](const Result<>&) { finish_close_if_idle(); });
+}
+
+void Log::purge(SequenceNumber first_kept, Callback<void(Result<>)> done) {
+    context_.loop.check_here();
+    if (closing_) return done(Error{ErrorCode::cancelled, "the log is closed"});
+    removal_.purge(first_kept, [this, watch = lifetime_.watch(),
+                                done = std::move(done)](Result<> result) mutable {
+        done(std::move(result));
+        if (!watch.over()) finish_close_if_idle();
+    });
 }
 
 void Log::close(Task done) {
@@ -294,45 +198,49 @@ void Log::close(Task done) {
 }
 
 void Log::finish_close_if_idle() {
-    if (!closing_ || flushing_ || disk_tasks_ > 0 || !closed_) return;
-    if (saved_) {
-        waiters_.clear();
-        Task done = std::move(closed_);
-        done();
-        return;
+    if (!closing_ || flushing_ || !removal_.idle() || !closed_) return;
+    switch (save_) {
+        case Save::under_way: return;
+        case Save::done: {
+            reading_.end_waits();
+            Task done = std::move(closed_);
+            done();
+            return;
+        }
+        case Save::not_begun: break;
     }
-    saved_ = true;
-    ++disk_tasks_;
+    check_state();
+    save_ = Save::under_way;
     auto saved = lifetime_.guard([this] {
-        --disk_tasks_;
+        save_ = Save::done;
         finish_close_if_idle();
     });
-    context_.disk.post([saved = std::move(saved), writer = writer_, mark = next_mark(2),
+    context_.disk.post([saved = std::move(saved), writer = writer_,
+                        mark = stream_.next_mark(stream_.visible(), 2),
                         &loop = context_.loop]() mutable {
         (void)writer->save(mark);  // a hint: without it the next start reads more
         loop.post(std::move(saved));
     });
 }
 
-Mark Log::next_mark(std::uint64_t counter_step) {
-    mark_counter_ += counter_step;
-    return {mark_counter_,     start_,        start_sequence_,      visible_,
-            visible_sequence_, visible_time_, visible_record_bytes_};
-}
-
 LogProperties Log::properties() const {
     LogProperties properties;
-    properties.last_sequence = visible_sequence_ + -1;
-    properties.is_empty = start_ == visible_;
-    properties.begin_sequence = properties.is_empty ? properties.last_sequence : start_sequence_;
-    if (visible_record_bytes_ > 0) {
-        properties.last_offset = visible_ + -std::int64_t{visible_record_bytes_};
-    }
-    properties.last_enqueued = visible_time_;
+    const Offset end = stream_.visible().offset;
+    properties.last_sequence = stream_.last_sequence();
+    properties.is_empty = stream_.start() == end;
+    properties.begin_sequence =
+        properties.is_empty ? properties.last_sequence : stream_.start_sequence();
+    properties.last_offset = stream_.last_offset();
+    properties.last_enqueued = stream_.visible().last_time;
     properties.bytes =
-        static_cast<std::uint64_t>(visible_.value - segments_.front().header.name.base.value) +
-        segments_.size() * segment_header_bytes;
+        static_cast<std::uint64_t>(end.value - stream_.segments().front().base().value) +
+        stream_.segments().size() * segment_header_bytes;
     return properties;
+}
+
+void Log::check_state() const {
+    const Offset taken = waiting_.empty() ? stream_.visible().offset : waiting_.back().end.offset;
+    EK_CHECK(taken == stream_.taken().offset, "what was taken waits for the disk");
 }
 
 }  // namespace evenkeel::commitlog

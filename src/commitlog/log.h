@@ -6,14 +6,11 @@
 // Group commit: one flush at a time; what is appended while it runs goes with the next one, so many
 // batches share one sync. Flushes of different partitions take turns on the disk thread.
 //
-// Invariants
-//   LOG-1  Sequence numbers are dense; a batch is contiguous, in one segment, all or nothing.
+// Invariants (LOG-1, LOG-4 and LOG-5 are in commitlog/stream.h, LOG-3 in commitlog/log_reading.h)
 //   LOG-2  What append() acknowledged survives a crash.
-//   LOG-3  Nobody sees an event before it is durable, so what was seen survives a crash too.
-//   LOG-4  A number that was acknowledged or seen is never given out again, nor an offset.
-//   LOG-5  Enqueued times never fall within a partition.
 //   LOG-6  A failed flush is final for its bytes: its batches and all behind them are refused;
 //          the log takes new ones as soon as the disk does, in a new segment.
+// Ownership: owns its stream, its reading side, its removals and its writer.
 // Threads: pinned to its loop, but for create() and open(), which block, and ColdRead::perform().
 // Format: docs/formats/segment.md.
 #pragma once
@@ -22,15 +19,16 @@
 #include <memory>
 #include <span>
 #include <string>
-#include <variant>
 #include <vector>
 
 #include "base/lifetime.h"
 #include "base/task.h"
-#include "commitlog/read.h"
+#include "commitlog/log_context.h"
+#include "commitlog/log_reading.h"
 #include "commitlog/recovery.h"
+#include "commitlog/removal.h"
 #include "commitlog/retention.h"
-#include "commitlog/tail.h"
+#include "commitlog/stream.h"
 #include "commitlog/writer.h"
 #include "io/file.h"
 #include "io/loop.h"
@@ -48,26 +46,6 @@ struct LogOptions {
     Durability durability = Durability::disk;
 };
 
-// What a log runs on; all of it outlives the log.
-struct LogContext {
-    io::FileSystem& files;
-    io::Loop& loop;
-    io::Executor& disk;
-    LogMetrics& metrics;
-};
-
-struct NewEvent {
-    ByteView key;   // partition key; may be empty
-    ByteView body;  // encoded AMQP sections
-};
-
-struct Appended {
-    SequenceNumber first;
-    SequenceNumber last;
-    Offset last_offset;
-    WallTime enqueued;
-};
-
 struct LogProperties {
     SequenceNumber begin_sequence;  // of the first event that is there
     SequenceNumber last_sequence;   // of the last event ever
@@ -76,18 +54,6 @@ struct LogProperties {
     bool is_empty = true;
     std::uint64_t bytes = 0;  // on disk
 };
-
-// A reader's place; made by Log::seek, moved by Log::read and Log::advance.
-struct Cursor {
-    Offset next;
-    SequenceNumber sequence;
-    std::optional<Target> target;  // events before it are passed over
-    bool search = false;           // `next` is only a lower bound of the target's place
-    std::shared_ptr<SegmentFile> file;
-};
-
-// What a read gives: records at once, a read for a thread that may block, or nothing yet.
-using ReadStep = std::variant<std::monostate, Slice, ColdRead>;
 
 class Log {
 public:
@@ -106,23 +72,21 @@ public:
     // failed, `cancelled` after close().
     void append(std::span<const NewEvent> events, Callback<void(Result<Appended>)> done);
 
-    // A cursor for the position. invalid_argument if it lies beyond the last event.
-    Result<Cursor> seek(const Position& position) const;
-    // The next records for the cursor. A slice has moved the cursor; a cold read moves it by
-    // advance() when it was performed. Nothing means that the end was reached: see wait().
-    ReadStep read(Cursor& cursor, std::size_t bytes_max);
-    void advance(Cursor& cursor, const ReadOutcome& outcome);
-
-    // Runs `task` once when there is something at the cursor, at once if there is already.
-    enum class WaitId : std::uint64_t {};
-    WaitId wait(const Cursor& cursor, Task task);
-    void cancel(WaitId wait);
+    // As LogReading has them.
+    Result<Cursor> seek(const Position& position) const { return reading_.seek(position); }
+    ReadStep read(Cursor& cursor, std::size_t bytes_max) {
+        return reading_.read(cursor, bytes_max);
+    }
+    void advance(Cursor& cursor, const ReadOutcome& outcome) { reading_.advance(cursor, outcome); }
+    using WaitId = LogReading::WaitId;
+    WaitId wait(const Cursor& cursor, Task task) { return reading_.wait(cursor, std::move(task)); }
+    void cancel(WaitId wait) { reading_.cancel(wait); }
 
     // Behind the last event that readers can see.
-    Offset end() const { return visible_; }
+    Offset end() const { return stream_.visible().offset; }
     LogProperties properties() const;
     // Damage met so far, by recovery and by readers.
-    const std::vector<Damage>& damages() const { return damages_; }
+    const std::vector<Damage>& damages() const { return reading_.damages(); }
     const std::vector<std::string>& odd_files() const { return odd_files_; }
 
     // Removes the segments that the policy lets go. `now` comes from a RetentionClock.
@@ -134,17 +98,8 @@ public:
     void close(Task done);
 
 private:
-    struct Segment {
-        SegmentHeader header;
-        bool floor_known = true;
-        bool lost = false;
-        bool exists = true;  // false until a flush has created it
-        std::weak_ptr<SegmentFile> file;
-    };
     struct Waiting {
-        Offset end;
-        SequenceNumber end_sequence;
-        std::uint32_t last_record_bytes = 0;
+        StreamEnd end;  // behind its last event
         Appended appended;
         Instant queued;
         Callback<void(Result<Appended>)> done;
@@ -154,77 +109,40 @@ private:
         Flush plan;
         FlushOutcome outcome;
     };
-    struct Waiter {
-        WaitId id{};
-        Task task;
-    };
 
     Log(const LogContext& context, std::string directory, const LogIdentity& identity,
-        const LogOptions& options, Recovered recovered);
+        const LogOptions& options, Recovered recovered, std::shared_ptr<Writer> writer);
 
     Result<> admit(std::span<const NewEvent> events, std::uint64_t& bytes) const;
-    void start_segment();
     void flush_if_idle();
-    Flush plan_flush() const;
+    Flush plan_flush();
     void on_flushed();
+    void acknowledge(Offset durable);
     void refuse_all(const Error& error);
-    void set_next_index();
-    void acknowledge();
     void finish_close_if_idle();
-    Mark next_mark(std::uint64_t counter_step);
-
-    std::size_t segment_of(Offset offset) const;
-    Offset segment_end(std::size_t index) const;
-    SequenceNumber segment_end_sequence(std::size_t index) const;
-    WallTime last_time_of(std::size_t index) const;
-    std::shared_ptr<SegmentFile> file_of(Segment& segment);
-    ColdRead cold_read(Cursor& cursor, std::size_t bytes_max);
-    void place(Cursor& cursor);
-
-    void set_start(Offset start, SequenceNumber sequence);
-    void remove_below_start(Callback<void(Result<>)> done);
+    void check_state() const;
 
     const LogContext context_;
     const std::string directory_;
-    const LogIdentity identity_;
-    const std::uint32_t seed_;
     const LogOptions options_;
-    std::shared_ptr<Writer> writer_;
-    Lifetime lifetime_;  // of tasks that come back from the disk
+    const std::shared_ptr<Writer> writer_;
+    const std::vector<std::string> odd_files_;
+    Stream stream_;
+    LogReading reading_;
+    Removal removal_;
 
-    // start_ ≤ visible_ ≤ tail_.end(): removed | readable | taken but not durable.
-    std::deque<Segment> segments_;
-    Tail tail_;
-    Offset start_{0};
-    SequenceNumber start_sequence_{0};
-    SequenceNumber durable_start_{0};  // start_sequence_ as the mark on disk has it, or less
-    Offset visible_{0};
-    SequenceNumber visible_sequence_{0};
-    SequenceNumber next_sequence_{0};
-    WallTime last_time_{0};     // of the last event taken
-    WallTime visible_time_{0};  // of the last event that is visible
-    std::uint32_t last_record_bytes_ = 0;
-    std::uint32_t visible_record_bytes_ = 0;
-    std::uint64_t mark_counter_ = 0;
-
-    std::vector<IndexEntry> index_;          // of the active segment, visible part
-    std::vector<IndexEntry> pending_index_;  // of records not yet flushed, any segment
-    Offset next_index_;                      // the record from there on gets the next entry
-    std::shared_ptr<Flushing> flushing_;     // under way on the disk thread
+    std::deque<Waiting> waiting_;         // batches that were taken and are not durable
+    std::shared_ptr<Flushing> flushing_;  // under way on the disk thread
     // The active file takes nothing more, because a flush to it or to its successor failed: a
     // failed sync leaves a page cache that cannot be trusted (LOG-6), refused records that could
     // not be cut off would line up with what is written over them, and the name of a successor that
     // could not be created may come back after a crash and hide what was stored below it.
     bool abandoned_ = false;
-    std::size_t disk_tasks_ = 0;
-    std::deque<Waiting> waiting_;
-    std::deque<Waiter> waiters_;  // by id
-    std::uint64_t last_wait_ = 0;
-    std::vector<Damage> damages_;
-    std::vector<std::string> odd_files_;
+    // Closing: flush what waits, save the mark, then answer.
     bool closing_ = false;
-    bool saved_ = false;
+    enum class Save : std::uint8_t { not_begun, under_way, done } save_ = Save::not_begun;
     Task closed_;
+    Lifetime lifetime_;  // of tasks that come back from the disk
 };
 
 }  // namespace evenkeel::commitlog

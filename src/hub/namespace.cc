@@ -4,17 +4,13 @@
 
 #include <fmt/core.h>
 
-#include "base/log.h"
+#include "base/check.h"
 #include "base/random.h"
 #include "base/text.h"
 #include "eventhubs/names.h"
 
 namespace evenkeel::hub {
 namespace {
-
-// Memory that the ends of all partitions of an event hub may take together.
-constexpr std::size_t tail_bytes_of_event_hub = std::size_t{128} << 20;
-constexpr std::size_t tail_bytes_min = std::size_t{64} << 10;
 
 Result<> check_options(std::uint32_t partitions, std::chrono::milliseconds retention,
                        const HubOptions& limits) {
@@ -40,35 +36,107 @@ Result<std::unique_ptr<Namespace>> Namespace::open_folder(const NamespaceContext
                      "the retention interval is not positive; use a millisecond or more"};
     }
     EK_TRY_ASSIGN(auto folder, open_data_folder(context.files, options.directory));
-    std::unique_ptr<Namespace> opened(new Namespace(context, options, std::move(folder)));
-    EK_TRY_ASSIGN(opened->saved_clock_, load_clock(opened->files_, options.directory));
-    return opened;
+    EK_TRY_ASSIGN(auto saved_clock, load_clock(context.files, options.directory));
+    return std::unique_ptr<Namespace>(
+        new Namespace(context, options, std::move(folder), std::move(saved_clock)));
 }
 
-Namespace::Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder)
+Namespace::Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder,
+                     std::optional<ClockRecord> saved_clock)
     : lock_(std::move(folder.lock)),
       files_(context.files, *lock_),
       context_{files_,           context.loop,    context.disks,
                context.metadata, context.metrics, context.boot},
       options_(options),
+      folders_(context_, options_),
       catalogue_(std::move(folder.catalogue)),
-      retention_clock_(context.loop.clock()) {}
+      recovery_(context_, folders_,
+                [this](const EventHubRecord& record, PartitionId partition,
+                       NamespaceRecovery::OpenedLog log) {
+                    take_recovered(record, partition, std::move(log));
+                }),
+      upkeep_(context_, options_, event_hubs_, *lock_, std::move(saved_clock)) {}
+
+Result<std::unique_ptr<Namespace>> Namespace::open(const NamespaceContext& context,
+                                                   const HubOptions& options) {
+    EK_TRY_ASSIGN(auto opened, open_in_background(context, options));
+    if (!opened->recovery_.progress().done()) {
+        opened->recovery_.open_all();
+        opened->upkeep_.judge_time(opened->recovery_.last_event());
+    }
+    return opened;
+}
+
+Result<std::unique_ptr<Namespace>> Namespace::open_in_background(const NamespaceContext& context,
+                                                                 const HubOptions& options) {
+    EK_TRY_ASSIGN(auto opened, open_folder(context, options));
+    for (const auto& record : opened->catalogue_.event_hubs) {
+        OpenedLogs logs;
+        for (std::uint32_t i = 0; i < record.partitions; ++i) {
+            logs.push_back(Error{ErrorCode::unavailable,
+                                 fmt::format("partition {} of event hub '{}' is being recovered "
+                                             "after a start; try again soon",
+                                             i, record.name)});
+        }
+        opened->recovery_.add(record);
+        opened->event_hubs_[eventhubs::folded(record.name)] = std::make_unique<EventHub>(
+            record, std::move(logs), AppendLimits{options.event_bytes_max});
+    }
+    if (opened->recovery_.progress().done()) {
+        opened->upkeep_.judge_time(opened->recovery_.last_event());
+    }
+    return opened;
+}
+
+void Namespace::start() {
+    context_.loop.check_here();
+    if (recovery_.progress().done()) return upkeep_.begin();
+    recovery_.start([this] { finish_recovery(); });
+}
+
+Namespace::Progress Namespace::recovery() const {
+    context_.loop.check_here();
+    return recovery_.progress();
+}
+
+void Namespace::when_recovered(Done done) {
+    context_.loop.check_here();
+    recovery_.when_done(std::move(done));
+}
+
+void Namespace::stop_recovery() {
+    context_.loop.check_here();
+    recovery_.stop();
+}
+
+void Namespace::take_recovered(const EventHubRecord& record, PartitionId partition,
+                               NamespaceRecovery::OpenedLog log) {
+    const auto found = event_hubs_.at(eventhubs::folded(record.name))->partition(partition);
+    EK_CHECK(found.ok(), "nothing is changed before all is recovered");
+    (*found)->set_log(std::move(log));
+}
+
+void Namespace::finish_recovery() {
+    upkeep_.judge_time(recovery_.last_event());
+    if (closing_) return finish_close_if_idle();
+    upkeep_.begin();
+    recovery_.tell_waiting();
+}
 
 void Namespace::close(Task done) {
     context_.loop.check_here();
     EK_CHECK(!closing_, "a hub is closed once");
     closing_ = true;
     closed_ = std::move(done);
-    stop_recovery();
-    retention_timer_.cancel();
-    lock_timer_.cancel();
-    clock_timer_.cancel();
+    recovery_.stop();
+    upkeep_.stop();
     finish_close_if_idle();
 }
 
 // Changes that were taken are finished first; then all logs are closed.
 void Namespace::finish_close_if_idle() {
-    if (!closing_ || !closed_ || under_way_ || !changes_.empty() || !progress_.done()) return;
+    if (!closing_ || !closed_ || under_way_ || !changes_.empty()) return;
+    if (!recovery_.progress().done()) return;
     while (!event_hubs_.empty()) {
         auto event_hub = std::move(event_hubs_.begin()->second);
         event_hubs_.erase(event_hubs_.begin());
@@ -94,22 +162,13 @@ void Namespace::let_go(std::unique_ptr<EventHub> event_hub) {
             if (removed && !closing_) {
                 enqueue({[this]() -> Result<Catalogue> { return catalogue_; },
                          [this, incarnation](const Catalogue&, Catalogue& next) {
-                             return remove_folder(next, incarnation);
+                             return folders_.remove(next, incarnation);
                          },
                          [] {}, [](const Result<>&) {}});
             }
             finish_close_if_idle();
         });
     });
-}
-
-Result<std::size_t> Namespace::index_of(const Catalogue& catalogue, std::string_view name) {
-    const std::string key = eventhubs::folded(name);
-    for (std::size_t i = 0; i < catalogue.event_hubs.size(); ++i) {
-        if (eventhubs::folded(catalogue.event_hubs[i].name) == key) return i;
-    }
-    return Error{ErrorCode::not_found,
-                 fmt::format("event hub '{}' does not exist; create it first", shown(name))};
 }
 
 Result<EventHub*> Namespace::find(std::string_view name) {
@@ -133,11 +192,12 @@ std::vector<const EventHubRecord*> Namespace::list() const {
 void Namespace::enqueue(Change change) {
     context_.loop.check_here();
     if (closing_) return change.done(Error{ErrorCode::cancelled, "the hub is closing"});
-    if (!progress_.done()) {
+    if (!recovery_.progress().done()) {
         return change.done(Error{ErrorCode::unavailable,
                                  "the hub is being recovered after a start; try again soon"});
     }
     changes_.push_back(std::move(change));
+    check_state();
     next_change();
 }
 
@@ -170,6 +230,7 @@ void Namespace::finish_change(Catalogue catalogue, Result<> result) {
     changes_.pop_front();
     if (result.ok()) change.show();
     under_way_ = false;
+    check_state();
     change.done(std::move(result));  // may ask for the next change itself
     next_change();
 }
@@ -178,7 +239,7 @@ void Namespace::create(std::string_view name, const EventHubOptions& options, Do
     auto logs = std::make_shared<OpenedLogs>();
     enqueue(
         {[this, name = std::string(name), options] { return plan_create(name, options); },
-         [this, logs](const Catalogue&, Catalogue& next) { return carry_out_create(next, *logs); },
+         [this, logs](const Catalogue&, Catalogue& next) { return folders_.create(next, *logs); },
          [this, logs] {
              const EventHubRecord& record = catalogue_.event_hubs.back();
              event_hubs_[eventhubs::folded(record.name)] = std::make_unique<EventHub>(
@@ -215,68 +276,12 @@ Result<Catalogue> Namespace::plan_create(const std::string& name,
     return next;
 }
 
-Result<> Namespace::carry_out_create(Catalogue& catalogue, OpenedLogs& logs) const {
-    const EventHubRecord record = catalogue.event_hubs.back();
-    bool perhaps_there = false;  // a failed save may have reached the disk
-    const auto make = [&]() -> Result<> {
-        EK_TRY(save(catalogue));
-        const std::string path = event_hub_path(options_.directory, record.incarnation);
-        EK_TRY(context_.files.make_directory(path));
-        EK_TRY_ASSIGN(logs, create_logs(record, 0));
-        EK_TRY(context_.files.sync_directory(path));
-        EK_TRY(context_.files.sync_directory(options_.directory + "/hubs"));
-        catalogue.event_hubs.back().creating = false;
-        perhaps_there = true;
-        return save(catalogue);
-    };
-    auto made = make();
-    if (!made.ok()) {
-        // Take it back: by name first if it may be there already, so that no name is left without
-        // its folder. What cannot be removed now stays named, and goes when the hub opens next.
-        logs.clear();
-        catalogue.event_hubs.pop_back();
-        catalogue.removing.push_back(record.incarnation);
-        if (!perhaps_there || save(catalogue).ok()) {
-            (void)remove_folder(catalogue, record.incarnation);
-        }
-    }
-    return made;
-}
-
-Result<> Namespace::save(Catalogue& catalogue) const {
-    catalogue.generation += 1;
-    return save_catalogue(context_.files, options_.directory, catalogue);
-}
-
-Result<> Namespace::save_or(const Catalogue& before, Catalogue& next) const {
-    auto saved = save(next);
-    if (!saved.ok()) {
-        // What reached the disk of it is not known; a newer generation wins over it.
-        const std::uint64_t generation = next.generation;
-        next = before;
-        next.generation = generation;
-        (void)save(next);
-    }
-    return saved;
-}
-
-Result<> Namespace::remove_folder(Catalogue& catalogue,
-                                  const commitlog::Incarnation& incarnation) const {
-    const auto removed =
-        io::remove_tree(context_.files, event_hub_path(options_.directory, incarnation));
-    if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed.error();
-    EK_TRY(context_.files.sync_directory(options_.directory + "/hubs"));
-    // A name that stays behind on disk does no harm: there is nothing left to remove.
-    std::erase(catalogue.removing, incarnation);
-    return save(catalogue);
-}
-
 void Namespace::alter(std::string_view name, const EventHubChange& change, Done done) {
     auto added = std::make_shared<OpenedLogs>();
     const std::string text(name);
     enqueue({[this, text, change] { return plan_alter(text, change); },
              [this, text, added](const Catalogue& before, Catalogue& next) {
-                 return carry_out_alter(before, next, text, *added);
+                 return folders_.alter(before, next, text, *added);
              },
              [this, text, added] {
                  const auto index = index_of(catalogue_, text);
@@ -303,26 +308,6 @@ Result<Catalogue> Namespace::plan_alter(const std::string& name,
     return next;
 }
 
-Result<> Namespace::carry_out_alter(const Catalogue& before, Catalogue& next,
-                                    const std::string& name, OpenedLogs& added) const {
-    const auto make = [&]() -> Result<> {
-        EK_TRY_ASSIGN(const std::size_t index, index_of(before, name));
-        const EventHubRecord& record = next.event_hubs[index];
-        if (record.partitions == before.event_hubs[index].partitions) return {};
-        EK_TRY_ASSIGN(added, create_logs(record, before.event_hubs[index].partitions));
-        return context_.files.sync_directory(
-            event_hub_path(options_.directory, record.incarnation));
-    };
-    auto made = make();
-    if (made.ok()) {
-        made = save_or(before, next);
-    } else {
-        next = before;
-    }
-    if (!made.ok()) added.clear();
-    return made;
-}
-
 void Namespace::remove(std::string_view name, Done done) {
     const std::string text(name);
     enqueue(
@@ -333,7 +318,9 @@ void Namespace::remove(std::string_view name, Done done) {
              next.event_hubs.erase(next.event_hubs.begin() + static_cast<std::ptrdiff_t>(index));
              return next;
          },
-         [this](const Catalogue& before, Catalogue& next) { return save_or(before, next); },
+         [this](const Catalogue& before, Catalogue& next) {
+             return folders_.save_or(before, next);
+         },
          [this, text] {
              auto node = event_hubs_.extract(eventhubs::folded(text));
              node.mapped()->end_readers(
@@ -353,7 +340,9 @@ void Namespace::change_record(const std::string& name, Callback<Result<>(EventHu
                  EK_TRY(edit(next.event_hubs[index]));
                  return next;
              },
-             [this](const Catalogue& before, Catalogue& next) { return save_or(before, next); },
+             [this](const Catalogue& before, Catalogue& next) {
+                 return folders_.save_or(before, next);
+             },
              [this, name, show = std::move(show)]() mutable {
                  event_hubs_.at(eventhubs::folded(name))
                      ->change(catalogue_.event_hubs[*index_of(catalogue_, name)], {});
@@ -417,46 +406,9 @@ void Namespace::remove_group(std::string_view name, std::string_view group, Done
         std::move(done));
 }
 
-std::size_t Namespace::disk_of(const EventHubRecord& record, PartitionId partition) const {
-    const std::size_t turn = std::to_integer<std::size_t>(record.incarnation[0]) + partition.value;
-    return turn % context_.disks.size();
-}
-
-commitlog::LogContext Namespace::log_context(const EventHubRecord& record,
-                                             PartitionId partition) const {
-    return {context_.files, context_.loop, *context_.disks[disk_of(record, partition)],
-            context_.metrics};
-}
-
-commitlog::LogOptions Namespace::log_options(std::uint32_t partitions) const {
-    commitlog::LogOptions options;
-    options.segment_bytes_max = options_.segment_bytes_max;
-    options.tail_bytes_max =
-        std::clamp(tail_bytes_of_event_hub / partitions, tail_bytes_min, options.tail_bytes_max);
-    options.durability =
-        options_.sync_to_disk ? commitlog::Durability::disk : commitlog::Durability::os;
-    return options;
-}
-
-Result<std::unique_ptr<commitlog::Log>> Namespace::open_log(const EventHubRecord& record,
-                                                            PartitionId partition) const {
-    return commitlog::Log::open(log_context(record, partition),
-                                partition_path(options_.directory, record.incarnation, partition),
-                                {record.incarnation, partition}, log_options(record.partitions));
-}
-
-Result<OpenedLogs> Namespace::create_logs(const EventHubRecord& record, std::uint32_t from) const {
-    OpenedLogs logs;
-    for (std::uint32_t i = from; i < record.partitions; ++i) {
-        const std::string path = partition_path(options_.directory, record.incarnation, {i});
-        // Left over from a change that did not become durable: nothing was ever acknowledged there.
-        const auto removed = io::remove_tree(context_.files, path);
-        if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed.error();
-        EK_TRY(commitlog::Log::create(context_.files, path, {record.incarnation, {i}}));
-        logs.push_back(open_log(record, {i}));
-        if (!logs.back().ok()) return logs.back().error();
-    }
-    return logs;
+void Namespace::check_state() const {
+    EK_CHECK(!under_way_ || !changes_.empty(), "a change that is under way is the first one");
+    EK_CHECK(recovery_.progress().done() || changes_.empty(), "changes come after recovery");
 }
 
 }  // namespace evenkeel::hub

@@ -1,10 +1,12 @@
-// All event hubs of one data folder: creates, changes and removes them, finds them by name, keeps
-// retention going.
+// All event hubs of one data folder: creates, changes and removes them, finds them by name.
 //
 // Changes of what there is are made one at a time: planned on the loop, made durable on the
-// metadata executor, then shown on the loop. So a name that create() acknowledged is there after a
-// crash, and one that remove() acknowledged is not.
+// metadata executor (HubFolders), then shown on the loop. So a name that create() acknowledged is
+// there after a crash, and one that remove() acknowledged is not. A NamespaceRecovery opens the
+// partitions after a start, then an Upkeep keeps retention going.
+// Ownership: owns the lock of the folder, the event hubs and these parts. Closed before it goes.
 // Threads: pinned to its loop, but for open(), which blocks.
+// Failure: each change says how it ended; what is shown is what is durable.
 #pragma once
 
 #include <deque>
@@ -15,25 +17,16 @@
 
 #include "base/result.h"
 #include "base/task.h"
-#include "commitlog/retention.h"
 #include "hub/data_folder.h"
 #include "hub/event_hub.h"
-#include "hub/folder_clock.h"
+#include "hub/hub_folders.h"
+#include "hub/namespace_context.h"
+#include "hub/namespace_recovery.h"
+#include "hub/upkeep.h"
 #include "io/file.h"
-#include "io/loop.h"
-#include "io/timer.h"
 #include <evenkeel/hub.h>
 
 namespace evenkeel::hub {
-
-struct NamespaceContext {
-    io::FileSystem& files;
-    io::Loop& loop;
-    std::vector<io::Executor*> disks;  // partitions are dealt out over them
-    io::Executor& metadata;            // for changes of what there is
-    commitlog::LogMetrics& metrics;
-    std::string boot = {};  // which boot of the machine its steady clock belongs to; may be unknown
-};
 
 class Namespace {
 public:
@@ -50,11 +43,7 @@ public:
     // Recovers what is not yet, then begins with retention.
     void start();
     // How far that is.
-    struct Progress {
-        std::uint32_t partitions = 0;
-        std::uint32_t recovered = 0;
-        bool done() const { return recovered == partitions; }
-    };
+    using Progress = NamespaceRecovery::Progress;
     Progress recovery() const;
     // Calls `done` once all partitions are recovered; cancelled if the hub is closed before.
     void when_recovered(Done done);
@@ -80,9 +69,9 @@ public:
     // For others that keep files in the data folder: fails once the folder is not ours.
     io::FileSystem& files() { return files_; }
 
-    void retain_now();
+    void retain_now() { upkeep_.retain_now(); }
     // For Partition::traffic: about once a second.
-    void sample_traffic();
+    void sample_traffic() { upkeep_.sample_traffic(); }
 
 private:
     // One change: plan() looks at what there is now and gives the next catalogue; carry_out() makes
@@ -95,48 +84,23 @@ private:
         Done done;
     };
 
-    struct Unrecovered {
-        EventHubRecord record;
-        PartitionId partition;
-    };
-
-    Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder);
+    Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder,
+              std::optional<ClockRecord> saved_clock);
     static Result<std::unique_ptr<Namespace>> open_folder(const NamespaceContext& context,
                                                           const HubOptions& options);
-    void recover_next(std::size_t disk);
-    void take_recovered(const Unrecovered& which, Result<std::unique_ptr<commitlog::Log>> log);
+    void take_recovered(const EventHubRecord& record, PartitionId partition,
+                        NamespaceRecovery::OpenedLog log);
     void finish_recovery();
-    std::size_t disk_of(const EventHubRecord& record, PartitionId partition) const;
 
     void enqueue(Change change);
     void next_change();
     void finish_change(Catalogue catalogue, Result<> result);
     void let_go(std::unique_ptr<EventHub> event_hub);
     void finish_close_if_idle();
-    void begin_upkeep();
-    void schedule_retention();
-    void watch_lock();
-    // When all partitions are open: the times of their last events are known.
-    void judge_time();
-    void report_future_events() const;
-    void remember_time();
-
-    commitlog::LogContext log_context(const EventHubRecord& record, PartitionId partition) const;
-    commitlog::LogOptions log_options(std::uint32_t partitions) const;
-    Result<std::unique_ptr<commitlog::Log>> open_log(const EventHubRecord& record,
-                                                     PartitionId partition) const;
-    Result<OpenedLogs> create_logs(const EventHubRecord& record, std::uint32_t from) const;
+    void check_state() const;
 
     Result<Catalogue> plan_create(const std::string& name, const EventHubOptions& options) const;
     Result<Catalogue> plan_alter(const std::string& name, const EventHubChange& change) const;
-    Result<> carry_out_create(Catalogue& catalogue, OpenedLogs& logs) const;
-    Result<> carry_out_alter(const Catalogue& before, Catalogue& next, const std::string& name,
-                             OpenedLogs& added) const;
-    Result<> save(Catalogue& catalogue) const;
-    // Saves `next`; if that fails, `next` is `before` again, and so is the disk if it lets us.
-    Result<> save_or(const Catalogue& before, Catalogue& next) const;
-    Result<> remove_folder(Catalogue& catalogue, const commitlog::Incarnation& incarnation) const;
-    static Result<std::size_t> index_of(const Catalogue& catalogue, std::string_view name);
     void change_record(const std::string& name, Callback<Result<>(EventHubRecord&)> edit, Task show,
                        Done done);
 
@@ -144,21 +108,14 @@ private:
     OwnedFiles files_;
     const NamespaceContext context_;  // with files_
     const HubOptions options_;
+    const HubFolders folders_;
     Catalogue catalogue_;
-    std::map<std::string, std::unique_ptr<EventHub>> event_hubs_;  // by folded name
-    std::map<EventHub*, std::unique_ptr<EventHub>> leaving_;       // removed, logs still closing
-    std::deque<Change> changes_;                                   // the first one may be under way
+    EventHubs event_hubs_;
+    std::map<EventHub*, std::unique_ptr<EventHub>> leaving_;  // removed, logs still closing
+    std::deque<Change> changes_;                              // the first one may be under way
     bool under_way_ = false;
-    commitlog::RetentionClock retention_clock_;
-    std::optional<ClockRecord> saved_clock_;  // as it was at the start
-    WallTime last_event_{0};                  // of all partitions, as they were recovered
-    std::vector<commitlog::ClockGap> clock_gaps_;
-    std::vector<std::deque<Unrecovered>> unrecovered_;  // by disk; not begun
-    Progress progress_;
-    std::vector<Done> when_recovered_;
-    io::Timer retention_timer_{context_.loop};
-    io::Timer lock_timer_{context_.loop};
-    io::Timer clock_timer_{context_.loop};
+    NamespaceRecovery recovery_;
+    Upkeep upkeep_;
     bool closing_ = false;
     Task closed_;
 };

@@ -39,9 +39,7 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <memory>
-#include <set>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -49,56 +47,11 @@
 #include "base/random.h"
 #include "base/task.h"
 #include "io/file.h"
+#include "io/sim/disk_tree.h"
+#include "io/sim/faults.h"
+#include "io/sim/survival.h"
 
 namespace evenkeel::io::sim {
-
-enum class CrashPolicy : unsigned char {
-    drop_all,          // all that was not synced is gone
-    keep_all,          // all is there, as if it had been synced just in time
-    random_subset,     // each sector and each name change is kept or not, by itself
-    grown_with_zeros,  // names as above; files have their last size, but sectors are missing
-    prefix,            // all changes before one moment are kept; a write at that moment is torn
-    any,               // one of the above, drawn
-};
-
-enum class OperationKind : unsigned char {
-    read,
-    write,
-    sync,
-    truncate,
-    open,
-    create,
-    remove,
-    rename,
-    make_directory,
-    sync_directory,
-    list,
-};
-std::string_view to_string(OperationKind kind);
-
-// `path` is the one given to the call, or for a file the one it was opened with.
-struct Operation {
-    OperationKind kind;
-    std::string_view path;
-    std::string_view to;  // the new path of a rename
-};
-
-enum class Fault : unsigned char {
-    io_error,     // unavailable; a sync loses what it was to make durable (DISK-5)
-    no_space,     // overloaded, and otherwise the same
-    short_write,  // the first half is written, then unavailable; for other calls as io_error
-};
-
-struct FaultRule {
-    OperationKind kind;
-    std::string path_contains = {};  // empty: any path
-    std::uint64_t after = 0;         // so many calls succeed first
-    std::uint64_t times = 1;         // then so many fail
-    Fault fault = Fault::io_error;
-};
-
-enum class NodeId : std::uint64_t;  // a file or a folder, whatever its name
-struct NameChange;
 
 class Disk final : public FileSystem {
 public:
@@ -125,19 +78,19 @@ public:
     std::unique_ptr<Disk> kill() const;
     // How many changes a crash may lose; with 0 all policies but keep_all, which also keeps what
     // DISK-5 lost, give the same image.
-    std::size_t pending() const;
+    std::size_t pending() const { return tree_.pending(); }
 
     // Called before every operation that changes something, also one that will fail. It may take
     // images of this disk but not change it.
-    void set_hook(Callback<void(const Operation&)> hook) { hook_ = std::move(hook); }
+    void set_hook(Callback<void(const Operation&)> hook) { faults_.set_hook(std::move(hook)); }
     // How many of those there were.
-    std::uint64_t operations() const { return operations_; }
+    std::uint64_t operations() const { return faults_.operations(); }
 
     // Rules add up; each counts the calls that match it from now on.
-    void fail(FaultRule rule);
-    void clear_faults() { rules_.clear(); }
+    void fail(FaultRule rule) { faults_.add(std::move(rule)); }
+    void clear_faults() { faults_.clear(); }
     // How many calls failed by a rule.
-    std::uint64_t faults() const { return faults_; }
+    std::uint64_t faults() const { return faults_.count(); }
 
     // Whether all that is read again comes from memory; it does not unless told.
     void set_cached(bool cached) { cached_ = cached; }
@@ -154,55 +107,22 @@ public:
     std::vector<std::string> files() const;
 
 private:
-    using Names = std::map<std::string, NodeId, std::less<>>;
-    struct Node;
-    struct Place;
+    using Place = DiskTree::Place;
     class Handle;
     class HeldLock;
 
-    struct Rule {
-        FaultRule rule;
-        std::uint64_t calls = 0;
-    };
-
-    // Tells the hook, counts, and returns the fault if one is due.
-    Result<> begin(const Operation& operation, bool* is_short_write = nullptr);
-    Result<Place> find(OperationKind kind, std::string_view path) const;
-    Result<NodeId> find_folder(OperationKind kind, std::string_view path) const;
+    Disk(DiskTree tree, std::uint64_t capacity_bytes);
     NodeId find_file(std::string_view path) const;
-    NodeId add(const Place& place, bool is_folder);
-    const Node& node(NodeId id) const;
-    Node& edit(NodeId id);
-
+    void check_rot() const;
     Result<std::unique_ptr<FileLock>> lock_node(NodeId node, const std::string& path);
-    bool leads_to(const std::string& path, NodeId node) const;
     Result<> write(NodeId id, const std::string& path, std::uint64_t position, ByteView bytes);
-    Result<> sync(NodeId id, const std::string& path);
     Result<> truncate(NodeId id, const std::string& path, std::uint64_t size);
-
-    std::vector<std::uint64_t> pending_numbers() const;
-    void change_name(NameChange change);
-    void apply_to_durable(const NameChange& change);
-    void collect();
-    // What can be reached from open files and these by current names, or also by durable ones.
-    std::set<NodeId> reachable(std::vector<NodeId> roots, bool by_durable_names) const;
     std::uint64_t room_bytes() const;
 
-    // Nodes are shared with images and copied before the first change (edit).
-    std::map<NodeId, std::shared_ptr<Node>> nodes_;
-    std::vector<NameChange> name_changes_;  // pending, oldest first
-    std::uint64_t next_node_;
-    std::uint64_t changes_ = 0;  // numbers all changes of bytes and names in one order
+    DiskTree tree_;
+    Faults faults_;
     bool cached_ = false;
     std::uint64_t capacity_bytes_;
-
-    std::map<NodeId, std::uint64_t> open_;  // how many handles a file has
-    std::set<NodeId> locked_;
-    std::vector<Rule> rules_;
-    std::uint64_t faults_ = 0;
-    Callback<void(const Operation&)> hook_;
-    bool in_hook_ = false;
-    std::uint64_t operations_ = 0;
 };
 
 }  // namespace evenkeel::io::sim

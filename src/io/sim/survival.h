@@ -11,11 +11,19 @@
 
 #include "base/random.h"
 #include "io/sim/content.h"
-#include "io/sim/disk.h"
 
 namespace evenkeel::io::sim {
 
-enum class NodeId : std::uint64_t { none, root };
+enum class CrashPolicy : unsigned char {
+    drop_all,          // all that was not synced is gone
+    keep_all,          // all is there, as if it had been synced just in time
+    random_subset,     // each sector and each name change is kept or not, by itself
+    grown_with_zeros,  // names as above; files have their last size, but sectors are missing
+    prefix,            // all changes before one moment are kept; a write at that moment is torn
+    any,               // one of the above, drawn
+};
+
+enum class NodeId : std::uint64_t { none, root };  // a file or a folder, whatever its name
 
 // A write, or without bytes a truncation to `position`. Numbers order all changes of a disk.
 struct ByteChange {

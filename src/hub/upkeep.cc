@@ -1,11 +1,6 @@
-// tidy: no test: tested by namespace_retention_test.cc, folder_clock_test.cc, folder_lock_test.cc
-// What a hub does by itself while it runs: retention, a look at its lock, a note of the time.
-#include <algorithm>
-
-#include <fmt/core.h>
+#include "hub/upkeep.h"
 
 #include "base/log.h"
-#include "hub/namespace.h"
 
 namespace evenkeel::hub {
 namespace {
@@ -16,56 +11,65 @@ constexpr auto worth_a_warning = std::chrono::hours(24);
 
 }  // namespace
 
-void Namespace::start() {
-    context_.loop.check_here();
-    if (progress_.done()) return begin_upkeep();
-    for (std::size_t disk = 0; disk < unrecovered_.size(); ++disk) recover_next(disk);
-}
+Upkeep::Upkeep(const NamespaceContext& context, const HubOptions& options,
+               const EventHubs& event_hubs, FolderLock& lock, std::optional<ClockRecord> saved)
+    : context_(context),
+      options_(options),
+      event_hubs_(event_hubs),
+      lock_(lock),
+      clock_(context.loop.clock()),
+      saved_(std::move(saved)) {}
 
-void Namespace::begin_upkeep() {
+void Upkeep::begin() {
     schedule_retention();
     watch_lock();
     remember_time();
 }
 
+void Upkeep::stop() {
+    retention_timer_.cancel();
+    lock_timer_.cancel();
+    clock_timer_.cancel();
+}
+
 // An idle hub notices as well that its folder is not its own any more, and says so.
-void Namespace::watch_lock() {
+void Upkeep::watch_lock() {
     lock_timer_.run_after(lock_interval, [this] {
-        context_.metadata.post([lock = lock_.get()] { (void)lock->check(); });
+        context_.metadata.post([lock = &lock_] { (void)lock->check(); });
         watch_lock();
     });
 }
 
-void Namespace::schedule_retention() {
+void Upkeep::schedule_retention() {
     retention_timer_.run_after(options_.retention_interval, [this] {
         retain_now();
         schedule_retention();
     });
 }
 
-void Namespace::retain_now() {
+void Upkeep::retain_now() const {
     context_.loop.check_here();
-    const WallTime now = retention_clock_.now();
-    for (auto& [name, event_hub] : event_hubs_) event_hub->retain(now, clock_gaps_);
+    const WallTime now = clock_.now();
+    for (const auto& [name, event_hub] : event_hubs_) event_hub->retain(now, gaps_);
 }
 
-void Namespace::sample_traffic() {
+void Upkeep::sample_traffic() const {
     context_.loop.check_here();
     const Instant now = context_.loop.clock().now();
-    for (auto& [name, event_hub] : event_hubs_) event_hub->sample_traffic(now);
+    for (const auto& [name, event_hub] : event_hubs_) event_hub->sample_traffic(now);
 }
 
-void Namespace::judge_time() {
+void Upkeep::judge_time(WallTime last_event) {
     ClockWitnesses witnesses;
-    witnesses.saved = std::move(saved_clock_);
-    witnesses.last_event = last_event_;
-    witnesses.wall = retention_clock_.now();
+    witnesses.saved = std::move(saved_);
+    witnesses.last_event = last_event;
+    witnesses.wall = clock_.now();
     witnesses.steady = context_.loop.clock().now();
     witnesses.boot = context_.boot;
     report_future_events();
     if (options_.trust_clock) return;
     auto judged = judge_clock(witnesses);
-    clock_gaps_ = std::move(judged.gaps);
+    gaps_ = std::move(judged.gaps);
     if (judged.ahead.count() > 0) {
         trace(judged.ahead > worth_a_warning ? TraceLevel::warning : TraceLevel::info,
               "the clock is ahead of what the data folder knows; events that were stored before "
@@ -78,8 +82,8 @@ void Namespace::judge_time() {
 
 // Times never fall within a partition, so an event from a wrong clock sets the time of all behind
 // it until the clock is there.
-void Namespace::report_future_events() const {
-    const WallTime wall = retention_clock_.now();
+void Upkeep::report_future_events() const {
+    const WallTime wall = clock_.now();
     for (const auto& [name, event_hub] : event_hubs_) {
         const WallTime last = event_hub->last_enqueued();
         if (last - wall <= clock_step_believed) continue;
@@ -92,11 +96,10 @@ void Namespace::report_future_events() const {
     }
 }
 
-void Namespace::remember_time() {
-    ClockRecord record{retention_clock_.expected(), context_.boot, context_.loop.clock().now(),
-                       clock_gaps_};
+void Upkeep::remember_time() {
+    ClockRecord record{clock_.expected(), context_.boot, context_.loop.clock().now(), gaps_};
     context_.metadata.post([this, record = std::move(record)] {
-        const auto saved = save_clock(files_, options_.directory, record);
+        const auto saved = save_clock(context_.files, options_.directory, record);
         if (!saved.ok()) {
             trace(TraceLevel::warning, "the time could not be noted in the data folder",
                   {{"cause", saved.error().detail}});
