@@ -28,9 +28,9 @@ constexpr Duration terminate_time = std::chrono::seconds(3);
 constexpr Duration terminate_margin = std::chrono::seconds(2);
 
 // What all partitions share: standard output, and how many events there are still to handle.
-class Output {
+class EventOutput {
 public:
-    explicit Output(const ProcessOptions& options) : options_(options) {}
+    explicit EventOutput(const ProcessOptions& options) : options_(options) {}
 
     // How many of `events` may be handled; fewer than all near the end of --count.
     std::size_t take(std::size_t events) {
@@ -80,7 +80,7 @@ private:
 
 class Handler final : public PartitionHandler {
 public:
-    Handler(const ProcessOptions& options, Output& output) : options_(options), output_(output) {}
+    Handler(const ProcessOptions& options, EventOutput& output) : options_(options), output_(output) {}
 
     Result<> on_events(Partition& partition, Events events) override {
         const std::size_t taken = output_.take(events.size());
@@ -186,7 +186,7 @@ private:
     }
 
     const ProcessOptions& options_;
-    Output& output_;
+    EventOutput& output_;
     std::unique_ptr<CommandChild> child_;
     std::size_t acknowledged_ = 0;  // events of this batch that the command said are done
     std::optional<Closed> closing_as_;
@@ -309,7 +309,7 @@ ExitCode process(const ProcessOptions& options) {
     if (!processor.ok()) {
         return fail(what, processor.error());
     }
-    Output output(options);
+    EventOutput output(options);
     const auto started = (*processor)->start([&](std::uint32_t) {
         return std::unique_ptr<PartitionHandler>(std::make_unique<Handler>(options, output));
     });
