@@ -92,4 +92,35 @@ http::Response bad_request(std::string_view why) {
     return http::error_response(400, "invalid_argument", why);
 }
 
+http::Response no_content() {
+    return {.status = 204};
+}
+
+int status_of(ErrorCode code) {
+    switch (code) {
+        case ErrorCode::invalid_argument: return 400;
+        case ErrorCode::not_allowed: return 403;
+        case ErrorCode::not_found: return 404;
+        case ErrorCode::already_exists:
+        case ErrorCode::conflict:
+        case ErrorCode::fenced: return 409;
+        case ErrorCode::unsupported: return 501;
+        case ErrorCode::overloaded:
+        case ErrorCode::unavailable:
+        case ErrorCode::cancelled: return 503;
+        case ErrorCode::timed_out: return 504;
+        case ErrorCode::handler_failed:
+        case ErrorCode::corrupt: break;
+    }
+    return 500;
+}
+
+Callback<void(Result<>)> then(const Lifetime& lifetime, AdminAnswer answer,
+                              Callback<http::Response()> success) {
+    return lifetime.guard(
+        [answer = std::move(answer), success = std::move(success)](const Result<>& result) mutable {
+            answer(result.ok() ? success() : error_of(result.error()));
+        });
+}
+
 }  // namespace evenkeel::door

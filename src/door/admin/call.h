@@ -1,5 +1,5 @@
-// A request in work, the JSON object in its body, and the JSON of its answer. Internal to
-// door/admin/admin.cc and its parts.
+// A request in work, the JSON object in its body, and the JSON of its answer. Internal to the admin
+// interface and its parts.
 #pragma once
 
 #include <cstdint>
@@ -9,8 +9,10 @@
 #include <string_view>
 #include <vector>
 
+#include "base/lifetime.h"
 #include "base/result.h"
-#include "door/admin/admin.h"
+#include "base/task.h"
+#include "door/auth/access.h"
 #include "http/message.h"
 
 namespace boost::json {
@@ -20,13 +22,15 @@ class value;
 namespace evenkeel::door {
 
 // A request, and what was found out about it.
-struct Admin::Call {
+struct AdminCall {
     const http::Request& request;
     std::string hub;
     std::string group;
     std::string key;
     std::optional<Claim> claim;
 };
+
+using AdminAnswer = Callback<void(http::Response)>;
 
 // The members of a JSON object, each asked for once; what is left over is a mistake of the caller.
 class Members {
@@ -52,5 +56,11 @@ private:
 http::Response json_response(const boost::json::value& value, int status = 200);
 http::Response error_of(const Error& error);
 http::Response bad_request(std::string_view why);
+http::Response no_content();
+// The status of an error of the hub.
+int status_of(ErrorCode code);
+// Answers with what a change made, or why it did not; nothing once the lifetime is over.
+Callback<void(Result<>)> then(const Lifetime& lifetime, AdminAnswer answer,
+                              Callback<http::Response()> success);
 
 }  // namespace evenkeel::door

@@ -1,9 +1,9 @@
-// The admin interface's routes for rules and their keys.
-#include <algorithm>
+#include "door/admin/keys.h"
+
+#include <utility>
 
 #include <boost/json.hpp>
 
-#include "door/admin/call.h"
 #include "eventhubs/names.h"
 
 namespace evenkeel::door {
@@ -64,7 +64,7 @@ Result<KeyKind> kind_of(const std::string& body) {
 
 }  // namespace
 
-Response Admin::list_keys(const Call& call) const {
+Response KeyResource::list(const AdminCall& call) const {
     if (!call.hub.empty()) {
         if (const auto found = hubs_.find(call.hub); !found.ok()) return error_of(found.error());
     }
@@ -77,13 +77,13 @@ Response Admin::list_keys(const Call& call) const {
     return json_response({{"keys", std::move(keys)}});
 }
 
-Response Admin::show_key(const Call& call) const {
+Response KeyResource::show(const AdminCall& call) const {
     const auto found = keys_.find(call.key, call.hub);
     if (!found.ok()) return error_of(found.error());
     return json_response(rule_json(*found->rule, found->is_fixed, Secrets::shown));
 }
 
-void Admin::create_key(const Call& call, Answer answer) {
+void KeyResource::create(const AdminCall& call, AdminAnswer answer) {
     auto wish = wish_of(call.request.body, call.hub);
     if (!wish.ok()) return answer(error_of(wish.error()));
     if (!call.hub.empty()) {
@@ -98,7 +98,7 @@ void Admin::create_key(const Call& call, Answer answer) {
                  }));
 }
 
-void Admin::rotate_key(const Call& call, Answer answer) {
+void KeyResource::rotate(const AdminCall& call, AdminAnswer answer) {
     const auto kind = kind_of(call.request.body);
     if (!kind.ok()) return answer(error_of(kind.error()));
     keys_.rotate(call.key, call.hub, *kind,
@@ -106,6 +106,10 @@ void Admin::rotate_key(const Call& call, Answer answer) {
                      answer(rotated.ok() ? json_response(rule_json(*rotated, false, Secrets::shown))
                                          : error_of(rotated.error()));
                  }));
+}
+
+void KeyResource::remove(const AdminCall& call, AdminAnswer answer) {
+    keys_.remove(call.key, call.hub, then(lifetime_, std::move(answer), &no_content));
 }
 
 }  // namespace evenkeel::door

@@ -1,10 +1,10 @@
-// What the partitions of an event hub hold, and what comes and goes.
+#include "door/admin/partitions.h"
+
 #include <cmath>
 #include <utility>
+#include <vector>
 
 #include <boost/json.hpp>
-
-#include "door/admin/call.h"
 
 namespace evenkeel::door {
 namespace {
@@ -70,7 +70,12 @@ void set_oldest(json::array& partitions, std::size_t index, const commitlog::Sli
 
 }  // namespace
 
-void Admin::list_partitions(const Call& call, Answer answer) {
+PartitionResource::PartitionResource(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs)
+    : loop_(loop), reads_(reads), hubs_(hubs) {
+    watch_traffic();
+}
+
+void PartitionResource::list(const AdminCall& call, AdminAnswer answer) {
     const auto found = hubs_.find(call.hub);
     if (!found.ok()) return answer(error_of(found.error()));
     const Instant now = loop_.clock().now();
@@ -102,7 +107,7 @@ void Admin::list_partitions(const Call& call, Answer answer) {
     });
 }
 
-void Admin::watch_traffic() {
+void PartitionResource::watch_traffic() {
     hubs_.sample_traffic();
     loop_.run_after(hub::Rate::step, lifetime_.guard([this] { watch_traffic(); }));
 }
