@@ -43,8 +43,9 @@ endif()
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion -Werror
     -fno-omit-frame-pointer -fstack-protector-strong)
 if(EVENKEEL_JUMBO)
-    # A local name may be that of something in the source before it. `dev` reads each alone.
-    add_compile_options(-Wno-shadow)
+    # A local name may be that of something in the source before it, and to GCC a source that another
+    # one includes is a header. `dev` reads each alone.
+    add_compile_options(-Wno-shadow $<$<CXX_COMPILER_ID:GNU>:-Wno-subobject-linkage>)
 endif()
 add_compile_definitions(_GLIBCXX_ASSERTIONS)
 # A checkout must give the same binary wherever it lies.

@@ -21,13 +21,16 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
                 {[this](const Requests& requests) { on_requests(requests); },
                  [this](const Error& error, Duration in) {
                      // Its file was replaced: what it answers is not to be trusted.
-                     if (error.code == ErrorCode::corrupt) return lose_store({error});
+                     if (error.code == ErrorCode::corrupt) return guard_.lose({error});
                      on_failure({ErrorScope::store, std::nullopt, "look for requests", error, true,
                                  std::chrono::duration_cast<std::chrono::milliseconds>(in)});
                  }},
                 random_.fork()),
       reach_(coordination.timing.unread_max, place.loop.clock().now()),
-      store_memory_(store_mark_period(coordination.timing)) {
+      guard_({place.loop, store_, random_, store_mark_period(coordination.timing),
+              options_.accept_store_loss},
+             *this),
+      loss_({place.loop, store_, random_, options_}, *this) {
     // At owner level 0 the newest reader wins, also one that was replaced: then the lease decides.
     coordination.exclusive_source = place.source.is_exclusive() && !coordination.may_be_mixed;
     if (coordination.may_be_mixed) coordination.on_look = [this] { requests_.look_now(); };
@@ -58,7 +61,7 @@ void Core::start(Callback<void(Result<>)> started) {
             partitions_ = hub->partitions;
             identity_ = hub->identity;
             on_heard();
-            join_store([this, started = std::move(started)](Result<> joined) mutable {
+            guard_.join([this, started = std::move(started)](Result<> joined) mutable {
                 if (!joined.ok()) return started(std::move(joined));
                 take_part(std::move(started));
             });
@@ -164,11 +167,11 @@ void Core::open(PartitionId partition, Epoch epoch) {
                                static_cast<PumpOwner&>(*this), partition, epoch, random_.fork());
     slot.pump->hold(is_held(partition));
     slot.pump->start();
-    settle_store();
+    guard_.settle();
 }
 
 bool Core::is_held(PartitionId partition) const {
-    return is_store_lost_ || is_store_young_ || !paused_ || paused_->contains(partition);
+    return !guard_.is_trusted() || !paused_ || paused_->contains(partition);
 }
 
 void Core::hold_pumps() {
@@ -178,7 +181,7 @@ void Core::hold_pumps() {
 }
 
 void Core::on_requests(const Requests& requests) {
-    if (is_stopping_ || !is_same_store(requests.store)) return;
+    if (is_stopping_ || !guard_.is_same(requests.store)) return;
     if (paused_ != requests.paused) {
         paused_ = requests.paused;
         hold_pumps();
@@ -209,7 +212,7 @@ void Core::retire(PartitionId partition, std::uint64_t pump_number) {
     Slot& slot = slots_[partition];
     if (!slot.pump || slot.pump_number != pump_number) return;
     events_handled_ += slot.pump->status().events_handled;
-    remember(slot.pump->progress());
+    loss_.remember(slot.pump->progress());
     slot.pump.reset();
     loads_.forget(partition);
 }
@@ -262,6 +265,47 @@ bool Core::on_hub(const source::HubProperties& hub) {
                      "the right one is there",
                      hub.identity.empty() ? "one without identity" : hub.identity, identity_)});
     return false;
+}
+
+void Core::confirm_store(Callback<void(Result<>)> answer) {
+    guard_.confirm(std::move(answer));
+}
+
+// No call of the handler begins any more.
+void Core::on_store_lost(const StoreVerdict& verdict) {
+    is_stopping_ = true;
+    timer_.cancel();
+    hold_pumps();
+    stopped_.push_back([this, why = verdict.error](const StopReport&) { end(why); });
+    on_failure(
+        {ErrorScope::store, std::nullopt, "look at the store",
+         Error{ErrorCode::corrupt, "it is not the store that this processor began with: it stops"},
+         false});
+    // Not within a call of what is stopped here.
+    place_.loop.post(lifetime_.guard([this, is_accepted = verdict.is_accepted] {
+        requests_.stop();
+        if (!is_accepted && place_.on_store_lost) place_.on_store_lost();
+        loss_.begin(guard_.incarnation(), is_accepted);
+    }));
+}
+
+std::vector<checkpoint::Checkpoint> Core::progress() const {
+    std::vector<checkpoint::Checkpoint> all;
+    for (const auto& [partition, slot] : slots_) {
+        if (slot.pump) all.push_back(slot.pump->progress());
+    }
+    return all;
+}
+
+bool Core::has_pumps() const {
+    return std::any_of(slots_.begin(), slots_.end(),
+                       [](const auto& each) { return each.second.pump != nullptr; });
+}
+
+bool Core::is_handling() const {
+    return std::any_of(slots_.begin(), slots_.end(), [](const auto& each) {
+        return each.second.pump && each.second.pump->is_handling();
+    });
 }
 
 void Core::end(const Error& error) {

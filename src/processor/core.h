@@ -3,6 +3,7 @@
 //
 //     Coordinator ──open, close──▶ Core ──▶ Pump, Pump, ...
 //        ▲──── may_act, on_fenced ──────────────┘
+//     StoreGuard: is it still our store? ──no──▶ StoreLoss: store what we know, and end
 //
 // Threads: pinned to the loop. Destroying it ends all at once, as a crash would.
 #pragma once
@@ -27,7 +28,8 @@
 #include "processor/ownership/journal.h"
 #include "processor/ownership/reach.h"
 #include "processor/ownership/requests.h"
-#include "processor/ownership/store_mark.h"
+#include "processor/ownership/store_guard.h"
+#include "processor/ownership/store_loss.h"
 #include "processor/pump/dead_letters.h"
 #include "processor/pump/pump.h"
 #include "source/source.h"
@@ -46,7 +48,10 @@ struct CorePlace {
     std::function<void()> on_store_lost = {};
 };
 
-class Core final : public PartitionHost, private PumpOwner {
+class Core final : public PartitionHost,
+                   private PumpOwner,
+                   private StoreGuard::Owner,
+                   private StoreLoss::Owner {
 public:
     // Between two looks at how many partitions there are.
     static constexpr Duration refresh = std::chrono::seconds(30);
@@ -82,27 +87,17 @@ private:
     void on_failure(const Failure& failure) override;
     void on_stop_wanted(PartitionId partition, const Error& error) override;
     bool on_hub(const source::HubProperties& hub) override;
-    // store_loss.cc: the store that we begin with, and its loss.
-    void join_store(Callback<void(Result<>)> joined);
-    void join_store(const StoreSigns& signs, Callback<void(Result<>)> joined);
-    void join_failed(const Error& error, Callback<void(Result<>)> joined);
-    void write_sign(const checkpoint::Record& record, Callback<void(Result<>)> joined);
-    void raise_epochs(Callback<void(Result<>)> done);
-    void settle_store();
     void confirm_store(Callback<void(Result<>)> answer) override;
-    void confirm_all();
-    // False if it is another one by now.
-    bool is_same_store(const StoreSigns& signs);
-    void lose_store(const StoreVerdict& verdict);
-    void drain_lost(bool must_seed);
-    void abandon();
-    void when(std::function<bool()> is_true, std::function<void()> then);
-    void look_until(std::function<bool()> is_true, std::function<void()> then, Instant until);
-    void remember(const checkpoint::Checkpoint& progress);
-    void seed_checkpoints(std::uint32_t attempts, std::function<void()> done);
-    void write_seeds(const std::vector<checkpoint::Checkpoint>& stored, std::uint32_t attempts,
-                     const std::function<void()>& done);
-    void seed_again(std::uint32_t attempts, const std::function<void()>& done);
+
+    bool is_stopping() const override { return is_stopping_; }
+    void on_store_settled() override { hold_pumps(); }
+    void on_store_lost(const StoreVerdict& verdict) override;
+
+    std::vector<checkpoint::Checkpoint> progress() const override;
+    bool has_pumps() const override;
+    bool is_handling() const override;
+    void abandon() override { coordinator_->abandon(); }
+    void on_loss_ended() override { left(); }
 
     void stop_because(const Error& why);
     void on_undrained(PartitionId partition, bool is_running) override;
@@ -147,15 +142,8 @@ private:
     io::Timer reach_timer_{place_.loop};
     Reach reach_;
     bool is_unread_ = false;  // as the coordinator was told
-    StoreMemory store_memory_;
-    bool is_store_young_ = false;  // nothing is handled yet
-    bool is_store_lost_ = false;
-    std::uint32_t join_failures_ = 0;
-    std::vector<Callback<void(Result<>)>> unconfirmed_;  // to be answered after the next look
-    bool is_confirming_ = false;
-    io::Timer settle_timer_{place_.loop};
-    bool is_settling_ = false;  // the timer is set, or the store is being asked
-    std::map<PartitionId, checkpoint::Checkpoint> progress_;  // of pumps that are gone
+    StoreGuard guard_;
+    StoreLoss loss_;
     Lifetime lifetime_;
 };
 

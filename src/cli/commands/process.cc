@@ -80,7 +80,8 @@ private:
 
 class Handler final : public PartitionHandler {
 public:
-    Handler(const ProcessOptions& options, EventOutput& output) : options_(options), output_(output) {}
+    Handler(const ProcessOptions& options, EventOutput& output)
+        : options_(options), output_(output) {}
 
     Result<> on_events(Partition& partition, Events events) override {
         const std::size_t taken = output_.take(events.size());
