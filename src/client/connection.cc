@@ -1,10 +1,13 @@
 // tidy: no test: tests/client tests it against a door
 #include "client/connection.h"
 
+#include <algorithm>
+#include <utility>
+
 #include <fmt/core.h>
 
+#include "base/check.h"
 #include "base/log.h"
-#include "client/entry.h"
 #include "eventhubs/sas.h"
 #include "eventhubs/wire_names.h"
 
@@ -26,7 +29,16 @@ Connection::Live::~Live() {
 }
 
 Connection::Connection(io::Loop& loop, io::Network& network, ConnectionOptions options)
-    : loop_(loop), network_(network), options_(std::move(options)), random_(options_.seed) {}
+    : loop_(loop),
+      network_(network),
+      options_(std::move(options)),
+      random_(options_.seed),
+      links_(loop, options_.retry, random_,
+             {[this] { advance(); },
+              [this] {
+                  if (is_ready()) authorize();
+              }}),
+      questions_(loop, options_.retry, random_, [this] { advance(); }) {}
 
 Connection::~Connection() = default;
 
@@ -34,21 +46,12 @@ Connection::~Connection() = default;
 void Connection::advance() {
     if (stopping_) return;
     if (!is_ready()) {
-        if (is_needed()) connect();
+        if (links_.has_waiting() || questions_.has_waiting()) connect();
         return;
     }
-    std::vector<Entry*> waiting;
-    for (auto& [link, entry] : entries_) {
-        if (entry->state == Entry::State::waiting) waiting.push_back(entry.get());
-    }
-    for (Entry* const entry : waiting) attach(*entry);
-    std::vector<std::uint64_t> questions;
-    for (auto& [id, question] : questions_) {
-        if (question.state == Question::State::waiting) questions.push_back(id);
-    }
-    for (const auto id : questions) {
-        const auto found = questions_.find(id);
-        if (found != questions_.end()) ask_now(id, found->second);
+    links_.attach_waiting();
+    for (const auto id : questions_.waiting()) {
+        if (questions_.contains(id)) questions_.ask(id, management(), token_);
     }
 }
 
@@ -56,7 +59,8 @@ void Connection::connect() {
     if (live_ || connecting_ || pause_timer_.is_pending()) return;
     const Instant now = loop_.clock().now();
     if (now < not_before_) {
-        return pause_timer_.run_at(not_before_, [this] { advance(); });
+        pause_timer_.run_at(not_before_, [this] { advance(); });
+        return;
     }
     connecting_ = true;
     const std::uint64_t attempt = ++attempt_;
@@ -142,6 +146,8 @@ void Connection::become_ready() {
     attempt_timer_.cancel();
     failures_ = 0;
     ready_ = true;
+    links_.set_transport(live_->transport.get());
+    check_state();
     advance();
 }
 
@@ -151,8 +157,9 @@ void Connection::fail(const Failure& failure) {
     ++attempt_;
     abandon_live();
     rest(failure);
-    lose_attached(failure);
-    lose_unattached(failure);
+    links_.lose_attached(failure);
+    links_.lose_waiting(failure);
+    questions_.lose(failure);
     advance();
 }
 
@@ -169,7 +176,7 @@ void Connection::transport_closed(const Failure& failure) {
     abandon_live();
     rest(failure);
     // Most links have heard of it, and come again by themselves.
-    lose_attached(failure);
+    links_.lose_attached(failure);
     advance();
 }
 
@@ -185,7 +192,9 @@ void Connection::rest(const Failure& failure) {
 void Connection::abandon_live() {
     ready_ = false;
     authorizing_ = false;
+    links_.set_transport(nullptr);
     renewal_timer_.cancel();
+    check_state();
     if (!live_) return;
     live_->transport->abandon();
     // We may be inside one of its callbacks.
@@ -199,14 +208,56 @@ void Connection::stop(Task done) {
     ++attempt_;
     for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) timer->cancel();
     const Failure failure{{ErrorCode::cancelled, "the client was closed"}, false, {}};
-    lose_attached(failure);
-    lose_unattached(failure);
+    links_.lose_attached(failure);
+    links_.lose_waiting(failure);
+    questions_.end(failure.error);
     if (live_ && live_->transport->is_open()) {
         stopped_ = std::move(done);
         return live_->transport->close();
     }
     abandon_live();
     done();
+}
+
+void Connection::read_event_hub(Answered done) {
+    ask(
+        [this](const Secret& token) {
+            return client::read_event_hub(options_.target.event_hub, token);
+        },
+        std::move(done));
+}
+
+void Connection::read_partition(std::uint32_t partition, Answered done) {
+    ask(
+        [this, partition](const Secret& token) {
+            return client::read_partition(options_.target.event_hub, partition, token);
+        },
+        std::move(done));
+}
+
+void Connection::ask(Questions::Make make, Answered done) {
+    loop_.check_here();
+    if (stopping_) return done(Error{ErrorCode::cancelled, "the client was closed"});
+    questions_.add(std::move(make), std::move(done));
+}
+
+Requester& Connection::management() {
+    auto& management = live_->management;
+    if (management && !management->is_usable()) {
+        loop_.post([dead = std::exchange(management, nullptr)] {});
+    }
+    if (!management) {
+        management = std::make_unique<Requester>(
+            loop_, *live_->transport,
+            options_.target.event_hub + "/" + std::string(eventhubs::node::management),
+            options_.retry.try_timeout);
+    }
+    return *management;
+}
+
+void Connection::check_state() const {
+    EK_CHECK(!ready_ || live_, "a connection that is ready has a transport");
+    EK_CHECK(!connecting_ || !live_, "one attempt at a time");  // CLIENT-5
 }
 
 void Connection::flush_soon() {

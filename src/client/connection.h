@@ -4,18 +4,18 @@
 //     connecting
 //                                                                └─ renews its token before it ends
 //
-// Wanted links are attached when it is ready, and again after they were lost, as long as their
-// owners want that. Requests to the hub's management node are retried in the same way.
+// Wanted links (ConnectionLinks) are attached when it is ready, and again after they were lost.
+// Questions to the hub's management node (Questions) are retried in the same way.
 //
-// Invariants
+// Invariants (CLIENT-6 is in client/connection_links.h)
 //   CLIENT-5  One attempt to connect at a time, with growing pauses between failed ones.
-//   CLIENT-6  What cannot succeed as asked is reported immediately and not retried.
 //   CLIENT-7  After stop() has called `done`, no callback runs.
+// Ownership: owns the transport, one at a time, and what is made for it.
 // Threads: pinned to the loop.
+// Failure: links and questions hear of what concerns them; the connection itself tries again.
 #pragma once
 
 #include <functional>
-#include <map>
 #include <memory>
 #include <optional>
 #include <string>
@@ -23,7 +23,9 @@
 #include "base/lifetime.h"
 #include "base/random.h"
 #include "base/secret.h"
+#include "client/connection_links.h"
 #include "client/failure.h"
+#include "client/questions.h"
 #include "client/requester.h"
 #include "client/transport.h"
 #include "eventhubs/connection_string.h"
@@ -46,36 +48,20 @@ struct ConnectionOptions {
     std::uint64_t seed = 1;
 };
 
-// A link that its owner wants attached.
-class WantedLink {
-public:
-    virtual ~WantedLink() = default;
-    // How to attach now; asked before each attempt.
-    virtual amqp::Attach attach() = 0;
-    // Good until on_lost().
-    virtual void on_attached(amqp::Link& link) = 0;
-    virtual void on_delivery(const amqp::Delivery&) {}
-    virtual void on_credit() {}
-    virtual void on_disposition(const amqp::Disposition&) {}
-    // The link, or an attempt to attach it, failed; `failures` times in a row now. True: try again
-    // after a pause, if that may help; false: not before it is wanted again.
-    virtual bool on_lost(const Failure& failure, std::uint32_t failures) = 0;
-};
-
 class Connection {
 public:
-    using Answered = Callback<void(Result<NodeReply>)>;
+    using Answered = Questions::Answered;
 
     // Both outlive the connection.
     Connection(io::Loop& loop, io::Network& network, ConnectionOptions options);
     ~Connection();
 
     // Attaches the link as soon as possible, unless that is under way. It outlives drop().
-    void want(WantedLink& link);
+    void want(WantedLink& link) { links_.want(link); }
     // Detaches it; no callback follows.
-    void drop(WantedLink& link);
+    void drop(WantedLink& link) { links_.drop(link); }
     // The link works: resets its count of failures.
-    void progressed(WantedLink& link);
+    void progressed(WantedLink& link) { links_.progressed(link); }
     void flush_soon();
     // The pause before retry number `retry` of anything.
     Duration retry_pause(std::uint32_t retry) {
@@ -94,19 +80,12 @@ public:
     bool is_ready() const { return live_ && ready_ && live_->transport->is_open(); }
 
 private:
-    class Entry;
     // One transport and what is made for it.
     struct Live {
         std::unique_ptr<Transport> transport;
         std::unique_ptr<Requester> cbs;
         std::unique_ptr<Requester> management;
         ~Live();
-    };
-    struct Question {
-        Callback<NodeRequest(const Secret& token)> make;
-        Answered done;
-        std::uint32_t retries = 0;
-        enum class State : std::uint8_t { waiting, asked, resting } state = State::waiting;
     };
 
     void advance();
@@ -121,16 +100,10 @@ private:
     void rest(const Failure& failure);
     void abandon_live();
 
-    // connection_links.cc
-    void attach(Entry& entry);
-    void lose(Entry& entry, const Failure& failure);
-    bool tell(Entry& entry, const Failure& failure);
-    void lose_unattached(const Failure& failure);
-    void lose_attached(const Failure& failure);
-    void ask(Callback<NodeRequest(const Secret&)> make, Answered done);
-    void ask_now(std::uint64_t id, Question& question);
-    void question_failed(std::uint64_t id, const Failure& failure);
-    bool is_needed() const;
+    void ask(Questions::Make make, Answered done);
+    // For questions; made anew when its links have ended.
+    Requester& management();
+    void check_state() const;
 
     io::Loop& loop_;
     io::Network& network_;
@@ -148,9 +121,8 @@ private:
     io::Timer pause_timer_{loop_};
     io::Timer renewal_timer_{loop_};
     Secret token_;
-    std::map<WantedLink*, std::unique_ptr<Entry>> entries_;
-    std::map<std::uint64_t, Question> questions_;
-    std::uint64_t last_question_ = 0;
+    ConnectionLinks links_;
+    Questions questions_;
     Task stopped_;
     Lifetime lifetime_;  // the last member
 };
