@@ -32,6 +32,8 @@ def entry(name="LOG-1", checked="`src/hub/hub.h` (“once”)", tested="`Hub.kee
     return f"- **{name}** Order stays. Checked by {checked}.\n  Tested by {tested}.\n"
 
 
+NO_TEST = "// tidy: no test: a sample\n"
+
 # rule: [(path, text)] that must each be found.
 BAD = {
     "layer": [
@@ -99,6 +101,13 @@ BAD = {
     "open-work": [
         ("src/hub/a.h", f"#pragma once\n// {OPEN}: later\n"),
         ("docs/a.md", f"{OPEN}\n"),
+    ],
+    "split-class": [
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nvoid Known::stop() {}\n"),
+        ("src/hub/room/more.cc", NO_TEST + "namespace evenkeel::hub {\nResult<std::vector<int>> Known::list(\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nCallback<void(int)> Known::then(int x) {\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nKnown::~Known() = default;\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nbool Known::Part::stop() {}\n"),
     ],
     "test-beside": [("src/hub/alone.cc", "int x;\n")],
     "pragma-once": [("src/hub/a.h", "int x;\n")],
@@ -190,6 +199,12 @@ GOOD = [
     ("src/hub/i.h", "#pragma once\n// Without a mutex.\nGuarded<int> count_;\n"),
     (f"{TESTS}/process/a.h", '#pragma once\n#include "base/mutex.h"\nMutex mutex_;\n'),
     ("src/hub/e.cc", "// A sample.\n// tidy: no test: a sample\n"),
+    ("src/hub/split.cc", NO_TEST + "namespace evenkeel::hub {\nnamespace {\nvoid Known::run() {}\n}  // namespace\n"
+                         "Known::Kind Other::find(int x) {\n    return Known::kind(x);\n}\n"
+                         "void use(Callback<Known::Kind()> made, int y = Known::max()) {}\n"
+                         "void Known::Member::run() {}\n"),
+    ("src/door/split.cc", NO_TEST + "namespace evenkeel::door {\nvoid Known::start() {}\n"),
+    ("src/hub/split_test.cc", "namespace evenkeel::hub {\nvoid Known::stop() {}\n"),
     ("src/cli/main.cc", '#include "hub/hub.h"\n#include "door/door.h"\n'),
     ("src/io/CMakeLists.txt", "ek_module(io DEPS base\n    SOURCES a.cc)\nek_module(io_sim DEPS base io)\n"),
     ("src/base/lifetime.h", "#pragma once\nstd::shared_ptr<const char> token_;\n"),
@@ -209,14 +224,15 @@ GOOD = [
 # Files the samples refer to.
 AROUND = ["include/evenkeel/hub.h", "src/base/bytes.h", "src/io/file.h", "src/io/sim/disk.h",
           "src/base/mutex.h", "src/hub/hub.h", "src/door/door.h", "src/commitlog/log.h", f"{TESTS}/support/seed.h"]
-# A test that the samples of invariants name.
+# A test that the samples of invariants name, and a class of which others define methods.
 KNOWN_TEST = ("src/hub/known_test.cc", "TEST_F(Hub,\n       keeps_order) {}\n")
+KNOWN_SOURCE = ("src/hub/known.cc", "namespace evenkeel::hub {\nvoid Known::start() {}\nvoid Known::Part::run() {}\n")
 
 
 def findings(samples):
     """What tidy prints for a tree that holds the samples."""
     with tempfile.TemporaryDirectory() as folder:
-        for path, text in [(path, "#pragma once\n// once\n") for path in AROUND] + [KNOWN_TEST] + samples:
+        for path, text in [(path, "#pragma once\n// once\n") for path in AROUND] + [KNOWN_TEST, KNOWN_SOURCE] + samples:
             target = Path(folder) / path
             target.parent.mkdir(parents=True, exist_ok=True)
             target.write_text(text, encoding="utf-8")
