@@ -1,4 +1,3 @@
-// tidy: no test: coordinator_test.cc and tests/sim run it
 #include "processor/ownership/stall_watch.h"
 
 #include "base/check.h"
@@ -6,15 +5,20 @@
 namespace evenkeel::processor {
 
 void StallWatch::watch() {
-    if (state_ == State::watching) loop_.cancel(timer_);
+    if (timer_) loop_.cancel(*timer_);
     state_ = State::watching;
     looked_ = loop_.clock().now();
-    timer_ = loop_.run_after(stall_max / 2, steps_.wrap([this] { look(); }));
+    timer_ =
+        loop_.run_after(stall_max / 2, steps_.wrap([this, number = ++watches_] { look(number); }));
+    check_state();
 }
 
-void StallWatch::look() {
-    EK_CHECK(state_ == State::watching, "a timer that was cancelled");
+void StallWatch::look(std::uint64_t number) {
+    // This step has found the lease over, and with that another watch has begun.
+    if (number != watches_) return;
+    timer_.reset();
     state_ = State::off;
+    check_state();
     const Instant now = loop_.clock().now();
     if (lease_.is_valid(now)) return;
     if (!is_attentive(now)) return stalled_();
@@ -23,6 +27,10 @@ void StallWatch::look() {
 
 bool StallWatch::is_attentive(Instant now) const {
     return looked_ >= lease_.until() && now - looked_ <= stall_max;
+}
+
+void StallWatch::check_state() const {
+    EK_CHECK((state_ == State::watching) == timer_.has_value(), "watches without looking");
 }
 
 }  // namespace evenkeel::processor

@@ -10,6 +10,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <utility>
 
 #include "base/clock.h"
@@ -34,7 +35,8 @@ public:
 private:
     enum class State : std::uint8_t { off, watching };
 
-    void look();
+    void look(std::uint64_t number);
+    void check_state() const;
 
     io::Loop& loop_;
     StepGuard& steps_;
@@ -42,7 +44,8 @@ private:
     const std::function<void()> stalled_;
     State state_ = State::off;
     Instant looked_{};
-    io::TimerId timer_{};
+    std::uint64_t watches_ = 0;         // so many were begun
+    std::optional<io::TimerId> timer_;  // of the next look
 };
 
 }  // namespace evenkeel::processor
