@@ -1,4 +1,3 @@
-// tidy: no test: coordinator_test.cc and tests/sim run it
 #include "processor/ownership/admission.h"
 
 #include <algorithm>

@@ -1,4 +1,3 @@
-// tidy: no test: coordinator_test.cc and tests/sim run it
 #include "processor/ownership/round_schedule.h"
 
 #include <algorithm>
@@ -23,7 +22,7 @@ RoundSchedule::RoundSchedule(io::Loop& loop, StepGuard& steps, const Timing& tim
 
 void RoundSchedule::look_at(Instant when) {
     EK_CHECK(!is_running(), "scheduled during a round");
-    state_ = State::scheduled;
+    set_state(State::scheduled);
     round_at_ = when;
     timer_.run_at(when, steps_.wrap([this] { begin(); }));
 }
@@ -31,16 +30,16 @@ void RoundSchedule::look_at(Instant when) {
 void RoundSchedule::begin() {
     // Asked for again in the same moment, by what the end of a lease set off.
     if (is_running()) {
-        state_ = State::running_again;
+        set_state(State::running_again);
         return;
     }
-    state_ = State::running;
+    set_state(State::running);
     round_();
 }
 
 void RoundSchedule::look_now() {
     if (is_running()) {
-        state_ = State::running_again;
+        set_state(State::running_again);
         return;
     }
     if (backoff_ > Duration(0) && state_ == State::scheduled) return;
@@ -52,7 +51,7 @@ void RoundSchedule::on_pushed(bool is_fast) {
     if (is_fast) {
         const Instant earliest = std::max(now, round_ended_ + timing_.poll_fast / 10);
         if (is_running()) {
-            state_ = State::running_again;
+            set_state(State::running_again);
         } else if (state_ == State::idle || earliest < round_at_) {
             look_at(earliest);
         }
@@ -63,12 +62,14 @@ void RoundSchedule::on_pushed(bool is_fast) {
     push_credit_at_ = now;
     if (push_credit_ < 1) return;
     push_credit_ -= 1;
+    check_state();
     look_now();
 }
 
 bool RoundSchedule::end(Instant now) {
     EK_CHECK(is_running(), "ended a round that does not run");
-    const bool must_look = std::exchange(state_, State::idle) == State::running_again;
+    const bool must_look = state_ == State::running_again;
+    set_state(State::idle);
     round_ended_ = now;
     if (must_look) look_at(now + (has_push_ ? timing_.poll_fast / 10 : Duration(0)));
     return must_look;
@@ -76,8 +77,8 @@ bool RoundSchedule::end(Instant now) {
 
 Duration RoundSchedule::fail(Instant now) {
     EK_CHECK(is_running(), "failed a round that does not run");
-    state_ = State::idle;
     backoff_ = std::clamp(2 * backoff_, timing_.poll_fast, timing_.heartbeat);
+    set_state(State::idle);
     look_at(now + backoff_);
     return backoff_;
 }
@@ -95,7 +96,21 @@ Duration RoundSchedule::drawn(Duration period) {
 
 void RoundSchedule::stop() {
     timer_.cancel();
-    state_ = State::idle;
+    set_state(State::idle);
+}
+
+void RoundSchedule::set_state(State state) {
+    state_ = state;
+    check_state();
+}
+
+// A timer may be pending while a round runs: the end of a lease may ask for a round in the same
+// step that begins one.
+void RoundSchedule::check_state() const {
+    EK_CHECK(backoff_ >= Duration(0) && backoff_ <= timing_.heartbeat,
+             "waits for a store longer than a heartbeat");
+    EK_CHECK(push_credit_ >= 0 && push_credit_ <= push_credit_max,
+             "more rounds at once than notifications may cause");
 }
 
 }  // namespace evenkeel::processor

@@ -55,6 +55,8 @@ private:
     enum class State : std::uint8_t { idle, scheduled, running, running_again };
 
     void begin();
+    void set_state(State state);
+    void check_state() const;
 
     io::Loop& loop_;
     StepGuard& steps_;

@@ -35,7 +35,8 @@ public:
 private:
     enum class State : std::uint8_t { off, watching };
 
-    void look();
+    void look(std::uint64_t number);
+    void check_state() const;
 
     io::Loop& loop_;
     StepGuard& steps_;
@@ -43,7 +44,8 @@ private:
     const std::function<void()> stalled_;
     State state_ = State::off;
     Instant looked_{};
-    io::Timer timer_{loop_};
+    std::uint64_t watches_ = 0;  // so many were begun
+    io::Timer timer_{loop_};     // of the next look
 };
 
 }  // namespace evenkeel::processor

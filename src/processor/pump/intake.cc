@@ -1,4 +1,3 @@
-// tidy: no test: pump_test.cc and pump_failure_test.cc run it
 #include "processor/pump/intake.h"
 
 #include <algorithm>

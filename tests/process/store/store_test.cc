@@ -143,7 +143,7 @@ TEST_F(StoreUnderFire, heartbeats_get_through_while_others_write_all_the_time) {
             }
         });
     }
-    // What the others have written: without turns, thousands of checkpoints while one heartbeat waits.
+    // What the others have written: without turns, thousands while one heartbeat waits.
     const auto progress = [&] {
         database->set_deadline(clock.now() + 60s);
         std::int64_t sum = 0;
