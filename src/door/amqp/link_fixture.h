@@ -118,7 +118,7 @@ private:
     void on_all_sent() override { ++all_sent; }
     void on_room(amqp::Link& link) override { has_room.push_back(&link); }
 
-    AccessRules rules_{{}};
+    AccessRules rules_{std::vector<Rule>()};
     std::shared_ptr<const JwtVerifier> jwt_;
     Quotas quotas_{{}, {}, world.loop.clock().now()};
     Producers producers_;

@@ -7,9 +7,12 @@
 namespace evenkeel::door {
 namespace {
 
-struct Hanging final : PeerLink {
+class Hanging final : public PeerLink {
+public:
     explicit Hanging(int& gone) : gone_(gone) {}
     ~Hanging() override { ++gone_; }
+
+private:
     int& gone_;
 };
 
