@@ -8,6 +8,7 @@
 
 #include "base/percent.h"
 #include "base/text.h"
+#include "door/admin/json_text.h"
 
 namespace evenkeel::door {
 namespace {
@@ -16,10 +17,6 @@ namespace json = boost::json;
 using http::error_response;
 using http::Response;
 using Action = AdminRoute::Action;
-
-json::string_view text(std::string_view view) {
-    return {view.data(), view.size()};
-}
 
 std::vector<std::string_view> parts_of(std::string_view path) {
     std::vector<std::string_view> parts;
@@ -148,7 +145,7 @@ std::string Admin::metrics_text() const {
 Response Admin::health() const {
     // The words are those of the official emulator, which tools wait for.
     if (problem_) {
-        return json_response({{"status", "unhealthy"}, {"message", text(*problem_)}}, 503);
+        return json_response({{"status", "unhealthy"}, {"message", json_text(*problem_)}}, 503);
     }
     if (const auto progress = hubs_.recovery(); !progress.done()) {
         const std::string message = std::to_string(progress.recovered) + " of " +

@@ -6,6 +6,7 @@
 #include <boost/json.hpp>
 
 #include "base/text.h"
+#include "door/admin/json_text.h"
 #include "eventhubs/names.h"
 
 namespace evenkeel::door {
@@ -14,10 +15,6 @@ namespace {
 namespace json = boost::json;
 using http::error_response;
 using http::Response;
-
-json::string_view text(std::string_view view) {
-    return {view.data(), view.size()};
-}
 
 }  // namespace
 
@@ -33,7 +30,7 @@ Response GroupResource::list(const AdminCall& call) const {
     if (!found.ok()) return error_of(found.error());
     json::array groups;
     for (const auto& group : groups_of((*found)->record())) {
-        groups.emplace_back(json::object{{"name", text(group)}});
+        groups.emplace_back(json::object{{"name", json_text(group)}});
     }
     return json_response({{"groups", std::move(groups)}});
 }
@@ -43,7 +40,7 @@ Response GroupResource::show(const AdminCall& call) const {
     if (!found.ok()) return error_of(found.error());
     for (const auto& group : groups_of((*found)->record())) {
         if (eventhubs::folded(group) == eventhubs::folded(call.group)) {
-            return json_response({{"name", text(group)}});
+            return json_response({{"name", json_text(group)}});
         }
     }
     return error_response(404, "not_found",
@@ -60,7 +57,7 @@ void GroupResource::create(const AdminCall& call, AdminAnswer answer) {
         return answer(error_of(rest.error()));
     }
     hubs_.create_group(call.hub, **name, then(lifetime_, std::move(answer), [group = **name] {
-                           return json_response({{"name", text(group)}}, 201);
+                           return json_response({{"name", json_text(group)}}, 201);
                        }));
 }
 

@@ -11,6 +11,7 @@
 
 #include "door/admin/gate.h"
 #include "door/admin/groups.h"
+#include "door/admin/json_text.h"
 
 namespace evenkeel::door {
 namespace {
@@ -18,10 +19,6 @@ namespace {
 namespace json = boost::json;
 using http::error_response;
 using http::Response;
-
-json::string_view text(std::string_view view) {
-    return {view.data(), view.size()};
-}
 
 constexpr std::int64_t number_max = std::numeric_limits<std::int64_t>::max();
 // Such that times do not overflow: 10,000 years.
@@ -42,12 +39,12 @@ Result<EventHubChange> take_change(Members& members) {
 
 json::object hub_json(const hub::EventHubRecord& record) {
     json::array groups;
-    for (const auto& group : groups_of(record)) groups.emplace_back(text(group));
-    return {{"name", text(record.name)},
+    for (const auto& group : groups_of(record)) groups.emplace_back(json_text(group));
+    return {{"name", json_text(record.name)},
             {"partitions", record.partitions},
             {"retention_ms", record.retention.count()},
             {"partition_bytes_max", record.partition_bytes_max},
-            {"created_at", text(to_string(record.created))},
+            {"created_at", json_text(to_string(record.created))},
             {"groups", std::move(groups)}};
 }
 

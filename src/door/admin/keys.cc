@@ -4,6 +4,7 @@
 
 #include <boost/json.hpp>
 
+#include "door/admin/json_text.h"
 #include "eventhubs/names.h"
 
 namespace evenkeel::door {
@@ -12,23 +13,19 @@ namespace {
 namespace json = boost::json;
 using http::Response;
 
-json::string_view text(std::string_view view) {
-    return {view.data(), view.size()};
-}
-
 enum class Secrets : std::uint8_t { left_out, shown };
 
 json::object rule_json(const Rule& rule, bool is_fixed, Secrets secrets) {
     json::array rights;
-    for (const auto& name : names_of(rule.rights)) rights.emplace_back(text(name));
-    json::object object{{"name", text(rule.name)},
+    for (const auto& name : names_of(rule.rights)) rights.emplace_back(json_text(name));
+    json::object object{{"name", json_text(rule.name)},
                         {"hub", nullptr},
                         {"rights", std::move(rights)},
                         {"fixed", is_fixed}};
-    if (!rule.hub.empty()) object["hub"] = text(rule.hub);
+    if (!rule.hub.empty()) object["hub"] = json_text(rule.hub);
     if (secrets == Secrets::shown) {
-        object["primary_key"] = text(rule.primary.reveal());
-        object["secondary_key"] = text(rule.secondary.reveal());
+        object["primary_key"] = json_text(rule.primary.reveal());
+        object["secondary_key"] = json_text(rule.secondary.reveal());
     }
     return object;
 }

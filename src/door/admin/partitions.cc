@@ -6,14 +6,12 @@
 
 #include <boost/json.hpp>
 
+#include "door/admin/json_text.h"
+
 namespace evenkeel::door {
 namespace {
 
 namespace json = boost::json;
-
-json::string_view text(std::string_view view) {
-    return {view.data(), view.size()};
-}
 
 // To a tenth: one event in the ten seconds that a rate looks back.
 double rounded(double rate) {
@@ -24,7 +22,7 @@ json::object partition_json(hub::Partition& partition, Instant now) {
     json::object object{{"partition", partition.id().value}};
     const auto log = partition.log();
     if (!log.ok()) {
-        object["error"] = text(log.error().detail);
+        object["error"] = json_text(log.error().detail);
         return object;
     }
     const auto properties = (*log)->properties();
@@ -33,7 +31,7 @@ json::object partition_json(hub::Partition& partition, Instant now) {
     object["last_sequence_number"] = properties.last_sequence.value;
     object["last_offset"] = properties.last_offset.value;
     object["last_enqueued_at"] = nullptr;
-    if (was_used) object["last_enqueued_at"] = text(to_string(properties.last_enqueued));
+    if (was_used) object["last_enqueued_at"] = json_text(to_string(properties.last_enqueued));
     object["is_empty"] = properties.is_empty;
     object["size_bytes"] = properties.bytes;
     object["readers"] = partition.reader_count();
@@ -43,7 +41,7 @@ json::object partition_json(hub::Partition& partition, Instant now) {
     object["oldest_enqueued_at"] = nullptr;
     json::array problems;
     for (const auto& damage : (*log)->damages()) {
-        problems.emplace_back(text(commitlog::to_string(damage)));
+        problems.emplace_back(json_text(commitlog::to_string(damage)));
     }
     object["problems"] = std::move(problems);
     return object;
@@ -65,7 +63,7 @@ commitlog::ReadStep first_record(hub::Partition& partition) {
 void set_oldest(json::array& partitions, std::size_t index, const commitlog::Slice& events) {
     if (events.empty()) return;
     partitions[index].as_object()["oldest_enqueued_at"] =
-        text(to_string((*events.begin()).enqueued));
+        json_text(to_string((*events.begin()).enqueued));
 }
 
 }  // namespace
