@@ -86,7 +86,7 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(EVENKEEL_PCH)
     # Nearly every source of a library reads these: compiled once, as static libraries are compiled.
-    # They are no excuse for a missing #include: `release` and `clang` build without.
+    # They are no excuse for a missing #include: clang-tidy reads each source without.
     # file(CONFIGURE) leaves it alone if it is there: written again, all that uses it is compiled again.
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/library_pch.cc
         CONTENT "// Holds the precompiled header of all libraries.\n" @ONLY)
