@@ -347,6 +347,8 @@ Result<> Recovery::scan_active(io::File& file) {
         at_ = end_ = record->offset;
         at_sequence_ = end_sequence_ = record->sequence;
     }
+    // Those of a batch that is not whole: other records take their places.
+    while (!result_.index.empty() && result_.index.back().offset >= end_) result_.index.pop_back();
     return {};
 }
 

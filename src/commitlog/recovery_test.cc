@@ -57,6 +57,25 @@ TEST(Recovery, cuts_a_torn_last_batch_at_every_byte_and_goes_on) {
     }
 }
 
+TEST(Recovery, indexes_no_record_of_a_batch_that_it_cut) {
+    LogFixture world({.index_distance = 64, .tail_bytes_max = 0});
+    world.append_numbers(0, 3);
+    ASSERT_TRUE(world.append(std::vector<std::string>(6, std::string(100, 'x'))).ok());
+    world.close();
+    forget_mark(world);
+    remove(world, test_directory + "/" + index_name({}));
+    truncate(world, path_of(first_segment), world.disk->file_size(path_of(first_segment)) - 10);
+
+    world.open();
+    world.append_numbers(3, 200);  // so many that the first ones are read from the file
+
+    for (int i = 0; i < 20; ++i) {
+        const Read read = world.read(Position::at_sequence(i));
+        EXPECT_TRUE(read.damages.empty()) << i;
+        EXPECT_EQ(read.bodies(), numbers(i, 200));
+    }
+}
+
 TEST(Recovery, keeps_a_whole_batch_that_was_never_acknowledged) {
     LogFixture world;
     world.append_numbers(0, 3);
