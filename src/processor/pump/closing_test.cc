@@ -97,7 +97,8 @@ TEST_F(ClosingTest, without_a_handler_only_stores) {
 TEST_F(ClosingTest, of_a_lost_partition_stores_nothing) {  // PUMP-6
     is_busy_ = is_handler_open_ = false;
     rig_.faults.outage = true;
-    rig_.checkpoints.advance({5}, 0);
+    rig_.checkpoints.advance({5}, 1);
+    rig_.run_for(milliseconds(10));  // the write has failed, and would be tried again
 
     close(CloseReason::lost);
     EXPECT_TRUE(closing_.is_void());
