@@ -7,7 +7,7 @@
 namespace evenkeel::commitlog {
 namespace {
 
-const LogIdentity identity{Incarnation{std::byte{7}}, PartitionId{3}};
+const LogIdentity stream_identity{Incarnation{std::byte{7}}, PartitionId{3}};
 constexpr std::int64_t record_bytes = 64;
 
 // A stream that was recovered with one segment at the mark's end.
@@ -31,7 +31,7 @@ protected:
     }
 
     io::sim::Disk disk;
-    Stream stream{disk, "p3", identity, {256, 128}, recovered()};
+    Stream stream{disk, "p3", stream_identity, {256, 128}, recovered()};
 };
 
 // LOG-1
