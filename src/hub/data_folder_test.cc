@@ -139,7 +139,7 @@ TEST(DataFolder, that_holds_something_else_is_refused_untouched) {
         EXPECT_EQ(opened.error().code, ErrorCode::corrupt);
         EXPECT_EQ(opened.error().detail, "data holds '" + stranger +
                                              "', which is not part of a hub; move it away, or "
-                                             "choose another data data_folder");
+                                             "choose another data folder");
         EXPECT_EQ(snapshot(disk), before);
     }
 }
