@@ -17,7 +17,7 @@ using std::chrono::milliseconds;
 using std::chrono::seconds;
 using Outcome = HandOvers::Outcome;
 
-constexpr PartitionId partition{3};
+constexpr PartitionId moving{3};
 
 // A host whose pumps close when a test says so.
 class SlowHost final : public PartitionHost {
@@ -43,10 +43,10 @@ protected:
         ownerships_.resize(4);
         checkpoint::Table table;
         const auto version = table.write_ownership(
-            {.partition = partition, .owner = "a", .epoch = {5}}, {rig_.now(), {}});
+            {.partition = moving, .owner = "a", .epoch = {5}}, {rig_.now(), {}});
         rig_.server.restore(rig_.group, table);
-        holdings_.hold({.partition = partition, .owner = "a", .epoch = {5}, .version = *version},
-                       true, rig_.now());
+        holdings_.hold({.partition = moving, .owner = "a", .epoch = {5}, .version = *version}, true,
+                       rig_.now());
         see_b(false);
     }
     // Member b, as a look at the group shows it.
@@ -56,7 +56,7 @@ protected:
         members_.observe({member}, rig_.now());
     }
     void offer(const std::string& to) {
-        hand_overs_.begin(partition, to, CloseReason::hand_over, rig_.now() + seconds(2));
+        hand_overs_.begin(moving, to, CloseReason::hand_over, rig_.now() + seconds(2));
         hand_overs_.advance();
     }
     checkpoint::Ownership stored() const { return rig_.table().ownerships({})[0]; }
@@ -79,7 +79,7 @@ protected:
 TEST_F(HandOversTest, reads_on_until_the_receiver_waits_for_it) {
     offer("b");
     EXPECT_FALSE(host_.closed_as);
-    EXPECT_EQ(hand_overs_.offers().at(partition), "b");
+    EXPECT_EQ(hand_overs_.offers().at(moving), "b");
     EXPECT_EQ(hand_overs_.next_deadline(), rig_.now() + seconds(2));
 
     see_b(true);
@@ -109,7 +109,7 @@ TEST_F(HandOversTest, names_the_receiver_once_the_pump_is_closed) {
     EXPECT_EQ(outcome_, Outcome::given);
     EXPECT_EQ(stored().owner, "b");
     EXPECT_EQ(stored().epoch.value, 6);
-    EXPECT_EQ(holdings_.find(partition), nullptr);
+    EXPECT_EQ(holdings_.find(moving), nullptr);
     EXPECT_TRUE(hand_overs_.empty());
     EXPECT_TRUE(hand_overs_.offers().empty());
 }
@@ -144,8 +144,8 @@ TEST_F(HandOversTest, keeps_it_if_the_receiver_leaves_while_it_drains) {
 
     EXPECT_EQ(outcome_, Outcome::kept);
     EXPECT_EQ(stored().owner, "a");
-    ASSERT_NE(holdings_.find(partition), nullptr);
-    EXPECT_FALSE(holdings_.find(partition)->is_handing_over);
+    ASSERT_NE(holdings_.find(moving), nullptr);
+    EXPECT_FALSE(holdings_.find(moving)->is_handing_over);
 }
 
 TEST_F(HandOversTest, has_lost_what_another_has_written) {
@@ -163,7 +163,7 @@ TEST_F(HandOversTest, has_lost_what_another_has_written) {
 
     EXPECT_EQ(outcome_, Outcome::lost);
     EXPECT_EQ(stored().owner, "c");
-    EXPECT_EQ(holdings_.find(partition), nullptr);
+    EXPECT_EQ(holdings_.find(moving), nullptr);
 }
 
 TEST_F(HandOversTest, does_not_read_again_after_a_write_of_unknown_outcome) {
@@ -175,8 +175,8 @@ TEST_F(HandOversTest, does_not_read_again_after_a_write_of_unknown_outcome) {
     ASSERT_TRUE(run_until_ended());
 
     EXPECT_EQ(outcome_, Outcome::unknown);
-    ASSERT_NE(holdings_.find(partition), nullptr);
-    EXPECT_FALSE(holdings_.find(partition)->is_verified);
+    ASSERT_NE(holdings_.find(moving), nullptr);
+    EXPECT_FALSE(holdings_.find(moving)->is_verified);
     EXPECT_EQ(host_.opened, 1) << "not before its entry tells";
 }
 
