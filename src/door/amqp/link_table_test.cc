@@ -21,8 +21,8 @@ std::int64_t links(LinkFixture& door, std::string_view role) {
 }
 
 TEST(LinkTable, has_the_links_in_the_order_they_came) {
-    LinkFixture door;
     int gone = 0;
+    LinkFixture door;
     amqp::Link& first = door.attach();
     amqp::Link& second = door.attach(amqp::Role::receiver);
 
@@ -37,8 +37,8 @@ TEST(LinkTable, has_the_links_in_the_order_they_came) {
 }
 
 TEST(LinkTable, destroys_what_hung_on_a_removed_link_at_once) {
-    LinkFixture door;
     int gone = 0;
+    LinkFixture door;
     amqp::Link& link = door.attach();
     door.links().add(link, std::make_unique<Hanging>(gone));
 
@@ -52,8 +52,8 @@ TEST(LinkTable, destroys_what_hung_on_a_removed_link_at_once) {
 }
 
 TEST(LinkTable, keeps_what_hung_on_a_dropped_link_until_the_answer) {
-    LinkFixture door;
     int gone = 0;
+    LinkFixture door;
     amqp::Link& link = door.attach();
     door.links().add(link, std::make_unique<Hanging>(gone));
     door.frames();
@@ -70,8 +70,8 @@ TEST(LinkTable, keeps_what_hung_on_a_dropped_link_until_the_answer) {
 }
 
 TEST(LinkTable, forgets_that_a_link_waits_for_room) {
-    LinkFixture door;
     int gone = 0;
+    LinkFixture door;
     amqp::Link& link = door.attach(amqp::Role::receiver);
     door.links().add(link, std::make_unique<Hanging>(gone));
     door.wire().wait_for_room(link);
@@ -84,8 +84,8 @@ TEST(LinkTable, forgets_that_a_link_waits_for_room) {
 }
 
 TEST(LinkTable, tells_since_when_there_is_no_link) {
-    LinkFixture door;
     int gone = 0;
+    LinkFixture door;
     amqp::Link& link = door.attach();
     door.links().add(link, std::make_unique<Hanging>(gone));
     const Instant before = door.links().unused_since();
