@@ -103,11 +103,11 @@ BAD = {
         ("docs/a.md", f"{OPEN}\n"),
     ],
     "split-class": [
-        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nvoid Known::stop() {}\n"),
-        ("src/hub/room/more.cc", NO_TEST + "namespace evenkeel::hub {\nResult<std::vector<int>> Known::list(\n"),
-        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nCallback<void(int)> Known::then(int x) {\n"),
-        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nKnown::~Known() = default;\n"),
-        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nbool Known::Part::stop() {}\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nvoid Sample::stop() {}\n"),
+        ("src/hub/room/more.cc", NO_TEST + "namespace evenkeel::hub {\nResult<std::vector<int>> Sample::list(\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nCallback<void(int)> Sample::then(int x) {\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nSample::~Sample() = default;\n"),
+        ("src/hub/more.cc", NO_TEST + "namespace evenkeel::hub {\nbool Sample::Part::stop() {}\n"),
     ],
     "test-beside": [("src/hub/alone.cc", "int x;\n")],
     "pragma-once": [("src/hub/a.h", "int x;\n")],
@@ -199,12 +199,12 @@ GOOD = [
     ("src/hub/i.h", "#pragma once\n// Without a mutex.\nGuarded<int> count_;\n"),
     (f"{TESTS}/process/a.h", '#pragma once\n#include "base/mutex.h"\nMutex mutex_;\n'),
     ("src/hub/e.cc", "// A sample.\n// tidy: no test: a sample\n"),
-    ("src/hub/split.cc", NO_TEST + "namespace evenkeel::hub {\nnamespace {\nvoid Known::run() {}\n}  // namespace\n"
-                         "Known::Kind Other::find(int x) {\n    return Known::kind(x);\n}\n"
-                         "void use(Callback<Known::Kind()> made, int y = Known::max()) {}\n"
-                         "void Known::Member::run() {}\n"),
-    ("src/door/split.cc", NO_TEST + "namespace evenkeel::door {\nvoid Known::start() {}\n"),
-    ("src/hub/split_test.cc", "namespace evenkeel::hub {\nvoid Known::stop() {}\n"),
+    ("src/hub/split.cc", NO_TEST + "namespace evenkeel::hub {\nnamespace {\nvoid Sample::run() {}\n}  // namespace\n"
+                         "Sample::Kind Other::find(int x) {\n    return Sample::kind(x);\n}\n"
+                         "void use(Callback<Sample::Kind()> made, int y = Sample::max()) {}\n"
+                         "void Sample::Member::run() {}\n"),
+    ("src/door/split.cc", NO_TEST + "namespace evenkeel::door {\nvoid Sample::start() {}\n"),
+    ("src/hub/split_test.cc", "namespace evenkeel::hub {\nvoid Sample::stop() {}\n"),
     ("src/cli/main.cc", '#include "hub/hub.h"\n#include "door/door.h"\n'),
     ("src/io/CMakeLists.txt", "ek_module(io DEPS base\n    SOURCES a.cc)\nek_module(io_sim DEPS base io)\n"),
     ("src/base/lifetime.h", "#pragma once\nstd::shared_ptr<const char> token_;\n"),
@@ -226,7 +226,7 @@ AROUND = ["include/evenkeel/hub.h", "src/base/bytes.h", "src/io/file.h", "src/io
           "src/base/mutex.h", "src/hub/hub.h", "src/door/door.h", "src/commitlog/log.h", f"{TESTS}/support/seed.h"]
 # A test that the samples of invariants name, and a class of which others define methods.
 KNOWN_TEST = ("src/hub/known_test.cc", "TEST_F(Hub,\n       keeps_order) {}\n")
-KNOWN_SOURCE = ("src/hub/known.cc", "namespace evenkeel::hub {\nvoid Known::start() {}\nvoid Known::Part::run() {}\n")
+KNOWN_SOURCE = ("src/hub/known.cc", "namespace evenkeel::hub {\nvoid Sample::start() {}\nvoid Sample::Part::run() {}\n")
 
 
 def findings(samples):
