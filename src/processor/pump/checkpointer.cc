@@ -28,11 +28,6 @@ Checkpointer::Checkpointer(const Place& place, const CheckpointPolicy& policy, T
                            Random random)
     : place_(place), policy_(policy), told_(std::move(told)), random_(random) {}
 
-Checkpointer::~Checkpointer() {
-    cancel(policy_timer_);
-    cancel(retry_timer_);
-}
-
 void Checkpointer::begin(const checkpoint::Checkpoint& stored) {
     latest_ = stored_ = {stored.sequence.value, stored.attempts, offset_of(stored.offset),
                          stored.enqueued_ms};
@@ -52,11 +47,8 @@ void Checkpointer::advance(const Mark& mark, std::uint64_t events) {
     latest_ = mark;
     events_ += events;
     if (is_due(policy_, events_)) return write_soon();
-    if (policy_.manual || policy_.every.count() == 0 || policy_timer_) return;
-    policy_timer_ = place_.loop.run_after(policy_.every, [this] {
-        policy_timer_.reset();
-        write_soon();
-    });
+    if (policy_.manual || policy_.every.count() == 0 || policy_timer_.is_pending()) return;
+    policy_timer_.run_after(policy_.every, [this] { write_soon(); });
 }
 
 void Checkpointer::note_stored(const Mark& mark) {
@@ -68,7 +60,7 @@ void Checkpointer::note_stored(const Mark& mark) {
 void Checkpointer::write_soon() {
     if (is_stopped_ || !is_dirty()) return;
     is_wanted_ = true;
-    if (!is_under_way_ && !retry_timer_) write();
+    if (!is_under_way_ && !retry_timer_.is_pending()) write();
 }
 
 void Checkpointer::flush(Done done) {
@@ -80,7 +72,7 @@ void Checkpointer::flush(Done done) {
 
 void Checkpointer::write() {
     if (!place_.permit.may_act(place_.partition)) return try_again(permit_poll);  // PUMP-11
-    cancel(policy_timer_);
+    policy_timer_.cancel();
     is_wanted_ = false;
     is_under_way_ = true;
     events_ = 0;
@@ -133,10 +125,7 @@ void Checkpointer::written(const Mark& mark, const Result<>& result) {
 
 void Checkpointer::try_again(Duration delay) {
     is_wanted_ = true;
-    retry_timer_ = place_.loop.run_after(delay, [this] {
-        retry_timer_.reset();
-        write();
-    });
+    retry_timer_.run_after(delay, [this] { write(); });
 }
 
 void Checkpointer::answer(const Result<>& result, bool is_all) {
@@ -159,14 +148,9 @@ void Checkpointer::answer(const Result<>& result, bool is_all) {
 void Checkpointer::stop() {
     if (is_stopped_) return;
     is_stopped_ = true;
-    cancel(policy_timer_);
-    cancel(retry_timer_);
+    policy_timer_.cancel();
+    retry_timer_.cancel();
     answer(Error{ErrorCode::cancelled, "the partition is given up"}, true);
-}
-
-void Checkpointer::cancel(std::optional<io::TimerId>& timer) {
-    if (timer) place_.loop.cancel(*timer);
-    timer.reset();
 }
 
 }  // namespace evenkeel::processor

@@ -22,7 +22,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "checkpoint/store.h"
-#include "io/loop.h"
+#include "io/timer.h"
 #include "processor/host.h"
 #include <evenkeel/processor.h>
 
@@ -62,7 +62,6 @@ public:
     static constexpr Duration permit_poll = std::chrono::milliseconds(20);
 
     Checkpointer(const Place& place, const CheckpointPolicy& policy, Told told, Random random);
-    ~Checkpointer();
 
     // As the store has it.
     void begin(const checkpoint::Checkpoint& stored);
@@ -94,7 +93,6 @@ private:
     void written(const Mark& mark, const Result<>& result);
     void try_again(Duration delay);
     void answer(const Result<>& result, bool is_all);
-    void cancel(std::optional<io::TimerId>& timer);
 
     const Place place_;
     const CheckpointPolicy policy_;
@@ -108,7 +106,8 @@ private:
     bool is_under_way_ = false;
     bool is_stopped_ = false;
     std::uint32_t failures_ = 0;  // in a row
-    std::optional<io::TimerId> policy_timer_, retry_timer_;
+    io::Timer policy_timer_{place_.loop};
+    io::Timer retry_timer_{place_.loop};
     std::vector<Waiter> waiters_;
     Lifetime lifetime_;
 };

@@ -37,10 +37,7 @@ void Closing::close(CloseReason reason, Task done) {
     if (is_first) {
         pump_.drop_reader();
         set_state(State::draining);
-        timer_ = place_.loop.run_after(place_.drain_max, [this] {
-            timer_.reset();
-            drain_over();
-        });
+        timer_.run_after(place_.drain_max, [this] { drain_over(); });
     }
     pump_.stop_handling(loses);
     const Lifetime::Watch self = lifetime_.watch();
@@ -59,7 +56,7 @@ void Closing::on_drained() {
 
 void Closing::on_handler_closed() {
     auto finish = lifetime_.guard([this](const Result<>& stored) {
-        cancel_timer();
+        timer_.cancel();
         if (!stored.ok() && !is_lost()) {
             pump_.report(ErrorScope::checkpoint, "last checkpoint", stored.error(), std::nullopt);
         }
@@ -112,11 +109,6 @@ void Closing::report_unstored(const Error& error) {
     pump_.report(ErrorScope::checkpoint, "last checkpoint", error, std::nullopt);
 }
 
-void Closing::cancel_timer() {
-    if (timer_) place_.loop.cancel(*timer_);
-    timer_.reset();
-}
-
 void Closing::set_state(State state) {
     state_ = state;
     check_state();
@@ -125,7 +117,7 @@ void Closing::set_state(State state) {
 void Closing::check_state() const {
     EK_CHECK(state_ == State::open || !pump_.has_reader(), "reads after close()");
     EK_CHECK(state_ == State::open || !closed_.empty(), "closes although nobody asked for it");
-    EK_CHECK(state_ != State::open || !timer_, "drains before close()");
+    EK_CHECK(state_ != State::open || !timer_.is_pending(), "drains before close()");
 }
 
 }  // namespace evenkeel::processor

@@ -19,7 +19,7 @@
 #include "base/lifetime.h"
 #include "base/result.h"
 #include "base/task.h"
-#include "io/loop.h"
+#include "io/timer.h"
 #include "processor/host.h"
 #include <evenkeel/processor.h>
 
@@ -61,7 +61,6 @@ public:
     };
 
     Closing(const Place& place, Pump& pump) : place_(place), pump_(pump) {}
-    ~Closing() { cancel_timer(); }
 
     // As PartitionHost::close.
     void close(CloseReason reason, Task done);
@@ -84,7 +83,6 @@ private:
     bool is_lost() const { return is_closing() && reason_ == CloseReason::lost; }
     void drain_over();
     void report_unstored(const Error& error);
-    void cancel_timer();
     void set_state(State state);
     void check_state() const;
 
@@ -94,7 +92,7 @@ private:
     CloseReason reason_ = CloseReason::lost;  // of close(), if it was called
     bool is_fenced_ = false;
     std::vector<Task> closed_;
-    std::optional<io::TimerId> timer_;  // drain_max
+    io::Timer timer_{place_.loop};  // drain_max
     Lifetime lifetime_;
 };
 

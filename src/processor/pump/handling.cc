@@ -22,11 +22,6 @@ Handling::Handling(const Place& place, Pump& pump)
       checkpoints_(place.checkpoints),
       pump_(pump) {}
 
-Handling::~Handling() {
-    cancel(timer_);
-    cancel(slow_timer_);
-}
-
 void Handling::set_checkpoint(const checkpoint::Checkpoint& stored) {
     event_failures_ = stored.attempts;
     handled_sequence_ = stored.sequence.value;
@@ -62,10 +57,7 @@ void Handling::commit_first() {
 void Handling::handle() {
     if (pump_.must_wait() || !pump_.may_handle()) {  // PUMP-3
         set_state(State::resting);
-        timer_ = place_.loop.run_after(permit_poll, [this] {
-            timer_.reset();
-            handle();
-        });
+        timer_.run_after(permit_poll, [this] { handle(); });
         return;
     }
     EK_CHECK(!pump_.is_void(), "begins a call for what another owner has (PUMP-6)");
@@ -102,9 +94,8 @@ void Handling::run_in_transaction(HandlerCell& cell) {
 }
 
 void Handling::watch_handler() {
-    if (options_.handler_slow.count() == 0 || slow_timer_) return;
-    slow_timer_ = place_.loop.run_at(running_since_ + options_.handler_slow, [this] {
-        slow_timer_.reset();
+    if (options_.handler_slow.count() == 0 || slow_timer_.is_pending()) return;
+    slow_timer_.run_at(running_since_ + options_.handler_slow, [this] {
         if (state_ != State::running) return;
         const Duration runs = place_.loop.clock().now() - running_since_;
         if (runs < Duration(options_.handler_slow)) return watch_handler();
@@ -238,8 +229,7 @@ void Handling::count_failure() {
 
 void Handling::rest(Duration delay) {
     set_state(State::resting);
-    timer_ = place_.loop.run_after(delay, [this] {
-        timer_.reset();
+    timer_.run_after(delay, [this] {
         if (pump_.apply_seek()) return;
         handle();
     });
@@ -281,10 +271,7 @@ void Handling::dead_letter(const Error& error) {
             return pass_poison();
         }
         const Duration delay = restart_delay(++letter_failures_, random_);
-        timer_ = place_.loop.run_after(delay, [this, error] {
-            timer_.reset();
-            dead_letter(error);
-        });
+        timer_.run_after(delay, [this, error] { dead_letter(error); });
         pump_.report(ErrorScope::store, "dead letter", put.error(), delay);
     }));
 }
@@ -315,13 +302,13 @@ void Handling::on_abandoned() {
 
 void Handling::stop(bool is_lost) {
     if (is_running() || (state_ == State::committing && !is_lost)) return;
-    cancel(timer_);
+    timer_.cancel();
     set_state(State::idle);
     left_ = {};
 }
 
 void Handling::drop() {
-    cancel(timer_);
+    timer_.cancel();
     set_state(State::idle);
     left_ = {};
     batch_ = {};
@@ -335,11 +322,6 @@ void Handling::drained() {
     pump_.on_drained();
 }
 
-void Handling::cancel(std::optional<io::TimerId>& timer) {
-    if (timer) place_.loop.cancel(*timer);
-    timer.reset();
-}
-
 void Handling::set_state(State state) {
     state_ = state;
     check_state();
@@ -351,7 +333,7 @@ void Handling::check_state() const {
     EK_CHECK(!has_event || !left_.empty(), "a state without the event that it is about");
     EK_CHECK(state_ != State::running || pump_.cell() != nullptr, "handles without a handler");
     const bool may_wait = state_ == State::resting || state_ == State::dead_lettering;
-    EK_CHECK(may_wait || !timer_, "an attempt is due for a batch that is gone");
+    EK_CHECK(may_wait || !timer_.is_pending(), "an attempt is due for a batch that is gone");
 }
 
 }  // namespace evenkeel::processor

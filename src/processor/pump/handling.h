@@ -22,6 +22,7 @@
 
 #include "base/lifetime.h"
 #include "base/random.h"
+#include "io/timer.h"
 #include "processor/pump/pump_place.h"
 #include <evenkeel/hub.h>
 
@@ -83,7 +84,6 @@ public:
     static constexpr Duration permit_poll = std::chrono::milliseconds(20);
 
     Handling(const Place& place, Pump& pump);
-    ~Handling();
 
     // Without events: a tick. Only when idle.
     void begin(EventBatch batch);
@@ -133,7 +133,6 @@ private:
     void dead_letter(const Error& error);
     void pass_poison();
     void drained();
-    void cancel(std::optional<io::TimerId>& timer);
     void set_state(State state);
     void check_state() const;
 
@@ -152,8 +151,8 @@ private:
     std::uint32_t event_failures_ = 0;  // of the first one left
     std::uint32_t letter_failures_ = 0;
     Instant running_since_;
-    std::optional<io::TimerId> timer_;  // resting, or before the dead letter is sent again
-    std::optional<io::TimerId> slow_timer_;
+    io::Timer timer_{place_.loop};  // resting, or before the dead letter is sent again
+    io::Timer slow_timer_{place_.loop};
     std::uint64_t events_handled_ = 0;
     std::uint64_t handler_failures_ = 0;
     std::int64_t handled_sequence_ = -1;

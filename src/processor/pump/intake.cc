@@ -24,7 +24,7 @@ void Intake::attach(std::unique_ptr<source::Reader> reader) {
 
 void Intake::detach() {
     ++readers_;
-    if (state_ == State::waiting) place_.loop.cancel(timer_);
+    timer_.cancel();
     state_ = State::detached;
     reader_.reset();
     next_ = {};
@@ -106,7 +106,7 @@ void Intake::failed(const Error& error) {
     if (!is_retriable(error)) return pump_.on_reader_failed(error);
     const Duration delay = pump_.on_read_failed(error);
     state_ = State::waiting;
-    timer_ = place_.loop.run_after(delay, [this] {
+    timer_.run_after(delay, [this] {
         state_ = State::idle;
         fill();
     });

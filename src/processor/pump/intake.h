@@ -20,7 +20,7 @@
 
 #include "base/lifetime.h"
 #include "base/result.h"
-#include "io/loop.h"
+#include "io/timer.h"
 #include "processor/pump/resume.h"
 #include "source/source.h"
 #include <evenkeel/processor.h>
@@ -109,8 +109,8 @@ private:
     Pump& pump_;
     State state_ = State::detached;
     std::unique_ptr<source::Reader> reader_;
-    std::uint64_t readers_ = 0;  // so many are gone
-    io::TimerId timer_{};        // if waiting
+    std::uint64_t readers_ = 0;     // so many are gone
+    io::Timer timer_{place_.loop};  // if waiting
     bool may_skip_ = false;
     std::int64_t last_read_ = -1;
     std::int64_t last_enqueued_ = -1;

@@ -24,10 +24,6 @@ Opening::Opening(const Place& place, Pump& pump)
       intake_(place.intake),
       pump_(pump) {}
 
-Opening::~Opening() {
-    cancel_timer();
-}
-
 void Opening::seal() {
     set_state(State::sealing);
     place_.store.seal(partition_, epoch_, while_current([this](Result<Checkpoint> sealed) {
@@ -217,8 +213,7 @@ void Opening::wait_to_restart(ErrorScope scope, std::string_view operation, cons
         unread_since_.reset();
     }
     const Duration delay = restart_delay(++failures_, random_);
-    timer_ = place_.loop.run_after(delay, [this] {
-        timer_.reset();
+    timer_.run_after(delay, [this] {
         if (state_ < State::looking) return seal();
         if (position_.is_chosen()) return open_handler();
         look();
@@ -230,7 +225,7 @@ void Opening::wait_to_restart(ErrorScope scope, std::string_view operation, cons
 void Opening::drop_reader() {
     ++round_;
     intake_.detach();
-    cancel_timer();
+    timer_.cancel();
     if (state_ > State::looking) set_state(State::looking);
     pump_.on_reader_dropped();
     // If nothing was handed out: from where we began.
@@ -251,11 +246,6 @@ Duration Opening::on_read_failed() {
     return restart_delay(++failures_, random_);
 }
 
-void Opening::cancel_timer() {
-    if (timer_) place_.loop.cancel(*timer_);
-    timer_.reset();
-}
-
 void Opening::set_state(State state) {
     state_ = state;
     check_state();
@@ -264,7 +254,8 @@ void Opening::set_state(State state) {
 void Opening::check_state() const {
     EK_CHECK((state_ == State::open) == intake_.has_reader(), "a state without its reader");
     EK_CHECK(state_ < State::attaching || pump_.has_handler(), "reads without a handler");
-    EK_CHECK(!timer_ || state_ <= State::looking, "waits and is on its way at the same time");
+    EK_CHECK(!timer_.is_pending() || state_ <= State::looking,
+             "waits and is on its way at the same time");
 }
 
 }  // namespace evenkeel::processor

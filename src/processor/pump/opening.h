@@ -21,6 +21,7 @@
 
 #include "base/lifetime.h"
 #include "base/random.h"
+#include "io/timer.h"
 #include "processor/pump/pump_place.h"
 #include "processor/pump/read_position.h"
 
@@ -62,7 +63,6 @@ public:
     };
 
     Opening(const Place& place, Pump& pump);
-    ~Opening();
 
     void start() { seal(); }
     void on_handler_opened(const Result<>& opened);
@@ -122,7 +122,6 @@ private:
     void wait_to_restart(ErrorScope scope, std::string_view operation, const Error& error);
     void unheard();
     const Position& start_position() const;
-    void cancel_timer();
     void set_state(State state);
     void check_state() const;
     // Wraps an answer: it does not reach an opening that is gone, or has begun anew.
@@ -147,7 +146,7 @@ private:
     std::uint32_t failures_ = 0;
     ReadPosition position_;
     std::optional<Instant> unread_since_;
-    std::optional<io::TimerId> timer_;  // of the next attempt
+    io::Timer timer_{place_.loop};  // of the next attempt
     Lifetime lifetime_;
 };
 

@@ -29,7 +29,7 @@ Pump::Pump(const PumpPlace& place, PumpOwner& owner, PartitionId partition, Epoc
                *this) {}
 
 Pump::~Pump() {
-    cancel_timer();
+    timer_.cancel();
     if (cell_) cell_->abandon(Closed::lost, nullptr);
 }
 
@@ -64,7 +64,7 @@ void Pump::dispatch() {
         if (waited < max_wait) return wait_to_dispatch(max_wait - waited);
     }
     if (!may_handle()) return wait_to_dispatch(Handling::permit_poll);
-    cancel_timer();
+    timer_.cancel();
     intake_.wait_from(now);
     EventBatch batch = intake_.take();
     if (!batch.empty()) opening_.note_taken(batch.back());
@@ -73,11 +73,8 @@ void Pump::dispatch() {
 }
 
 void Pump::wait_to_dispatch(Duration delay) {
-    if (timer_) return;
-    timer_ = place_.loop.run_after(delay, [this] {
-        timer_.reset();
-        dispatch();
-    });
+    if (timer_.is_pending()) return;
+    timer_.run_after(delay, [this] { dispatch(); });
 }
 
 void Pump::on_ended(Result<> result) {
@@ -226,11 +223,6 @@ void Pump::report(ErrorScope scope, std::string_view operation, const Error& err
         failure.retried_in = std::chrono::duration_cast<std::chrono::milliseconds>(*retried_in);
     }
     owner_.on_failure(failure);
-}
-
-void Pump::cancel_timer() {
-    if (timer_) place_.loop.cancel(*timer_);
-    timer_.reset();
 }
 
 }  // namespace evenkeel::processor

@@ -18,6 +18,7 @@
 #include <utility>
 
 #include "base/random.h"
+#include "io/timer.h"
 #include "processor/pump/checkpointer.h"
 #include "processor/pump/closing.h"
 #include "processor/pump/handler_cell.h"
@@ -58,7 +59,6 @@ private:
     void dispatch();
     bool may_dispatch() const;
     void wait_to_dispatch(Duration delay);
-    void cancel_timer();
     bool is_stopped() const { return is_paused_ || is_held_back_; }
 
     // The handler.
@@ -86,7 +86,7 @@ private:
     bool has_handler() const override { return cell_ != nullptr; }
     void open_handler() override;
     void on_reader() override;
-    void on_reader_dropped() override { cancel_timer(); }
+    void on_reader_dropped() override { timer_.cancel(); }
     void on_fenced() override { closing_.on_fenced(); }
 
     // The batch in hand.
@@ -126,7 +126,7 @@ private:
     std::shared_ptr<HandlerCell> cell_;  // outlives us while its handler does not end
     bool is_paused_ = false;             // by the handler
     bool is_held_back_ = false;          // by an operator
-    std::optional<io::TimerId> timer_;   // of the next dispatch
+    io::Timer timer_{place_.loop};       // of the next dispatch
     Intake intake_;
     Opening opening_;
     Handling handling_;
