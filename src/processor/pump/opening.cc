@@ -94,8 +94,10 @@ void Opening::decide(std::int64_t created_ms, const source::PartitionProperties&
     go_on(*resumed);
 }
 
-// Stored before the first event is read, so that the next owner begins here too.
+// Stored before the first event is read, so that the next owner begins here too. If it is not, an
+// operator may have set the position: the checkpoint is read again.
 void Opening::pin(const Resume& resume, const source::PartitionProperties& partition) {
+    set_state(State::pinning);
     Mark mark{resume.handled.value, 0, -1};
     if (mark.sequence >= 0) {
         mark.offset = partition.last_offset.value;

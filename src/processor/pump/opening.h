@@ -1,8 +1,9 @@
 // How a pump gets to its reader, and back to it after a failure.
 //
-//     sealing ─▶ confirming ─▶ looking ─▶ opening_handler ─▶ attaching ─▶ open
-//        ▲                        ▲________________________________________│ a failure: again
-//        └── only the store knows how far it was handled
+//     sealing ─▶ confirming ─▶ looking ─▶ pinning ─▶ opening_handler ─▶ attaching ─▶ open
+//        ▲                        ▲            │           a failure: again          │
+//        │                        └────────────┼─────────────────────────────────────┘
+//        └─────────────────────────────────────┘ only the store knows how far it was handled
 //
 // Invariants
 //   PUMP-1  No event is read before the checkpoint was sealed with our epoch (STORE-3, STORE-6).
@@ -102,8 +103,11 @@ public:
 
 private:
     enum class State : std::uint8_t {
+        // A failure goes back to the store: what it has is not known, or not any more.
         sealing,
         confirming,
+        pinning,
+        // A failure looks again.
         looking,
         opening_handler,
         attaching,
