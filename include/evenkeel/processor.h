@@ -109,10 +109,10 @@ public:
 };
 
 struct ProcessorOptions {
-    std::string hub = {};        // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
-    std::string event_hub = {};  // if `hub` names none
-    Hub* hub_here = nullptr;     // in place of `hub`: one that this process has open already
-    std::string group = "$Default";
+    std::string hub = {};            // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
+    std::string event_hub = {};      // if `hub` names none
+    Hub* hub_here = nullptr;         // in place of `hub`: one that this process has open already
+    std::string group = "$Default";  // must exist: open() does not create it
     // "sqlite:FILE", "postgresql://HOST/DATABASE", "redis://HOST", "azblob:...", "memory:"
     std::string store = {};
     // Names this instance. Give a stable one (host or pod name) to keep partitions over a quick
@@ -221,7 +221,8 @@ struct StopReport {
 class Processor {
 public:
     // Checks the options, opens the store and looks at the hub. `invalid_argument` names the
-    // option.
+    // option; `not_found`: there is no such event hub or consumer group. One that is removed later,
+    // while the processor runs, is reported to on_error and tried again until it is back.
     static Result<std::unique_ptr<Processor>> open(ProcessorOptions options);
     // Stops, if it runs.
     virtual ~Processor() = default;

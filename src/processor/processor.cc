@@ -7,11 +7,13 @@
 #include "base/promise.h"
 #include "base/random.h"
 #include "checkpoint/open.h"
+#include "eventhubs/names.h"
 #include "io/system/stop_signals.h"
 #include "io/system/worker_pool.h"
 #include "processor/core.h"
 #include "processor/options.h"
 #include "processor/ownership/group_home.h"
+#include "source/group_check.h"
 #include "source/open.h"
 #include <evenkeel/processor.h>
 
@@ -66,6 +68,7 @@ public:
         });
         EK_TRY_ASSIGN(const source::HubProperties hub, promise.wait());
         identity_ = hub.identity;
+        EK_TRY(check_group());
         if (!outlet_) return {};
         Promise<Result<>> opened;
         loop_.post([&] { outlet_->open([&](Result<> result) { opened.set(std::move(result)); }); });
@@ -135,6 +138,15 @@ public:
     }
 
 private:
+    Result<> check_group() {
+        if (options_.group == eventhubs::default_group) return {};
+        Promise<Result<>> checked;
+        loop_.post([&] {
+            source::check_group(*source_, options_.group,
+                                [&](Result<> result) { checked.set(std::move(result)); });
+        });
+        return checked.wait();
+    }
     void end(Result<> result) {
         // Drained, because an operator asked for it: that is no failure.
         if (!result.ok() && result.error().code == ErrorCode::cancelled) result = {};

@@ -14,6 +14,7 @@
 #include "cli/commands/command_child.h"
 #include "cli/commands/read.h"
 #include "cli/interrupt.h"
+#include "cli/remote/group_contact.h"
 #include "cli/text/event_table.h"
 #include "cli/text/event_view.h"
 #include "cli/text/failure.h"
@@ -305,6 +306,10 @@ ExitCode process(const ProcessOptions& options) {
     if (!wanted.ok()) return fail(what, wanted.error());
     if (const auto there = first_contact(*remote, options.event_hub); !there.ok()) {
         return fail_remote(what, there.error(), *remote);
+    }
+    if (const auto ended =
+            require_group(what, *remote, options.event_hub, options.group, options.create_group)) {
+        return *ended;
     }
     auto processor = Processor::open(*wanted);
     if (!processor.ok()) {

@@ -17,6 +17,7 @@ struct ProcessOptions {
     std::string event_hub;
     RemoteOptions remote;
     std::string group = "$Default";
+    bool create_group = false;  // if it does not exist
     std::string store = "sqlite:evenkeel-progress.db";
     std::string id;
     std::string profile = "standard";

@@ -13,7 +13,8 @@ namespace {
 constexpr const char* process_examples = R"(
 Examples:
   evenkeel process eh1                                   print events; instances share them
-  evenkeel process eh1 --group billing --exec './bill'   a batch as NDJSON on stdin; exit 0 = done
+  evenkeel process eh1 --group billing --create-group    the group is created if it does not exist
+  evenkeel process eh1 --exec './bill'                   a batch as NDJSON on stdin; exit 0 = done
   evenkeel process eh1 --exec './bill' --ack line        one process per partition; answers each
                                                          event with a line, "error ..." if it failed
   evenkeel process eh1 -o json -n 100                    100 events, then checkpoint and stop
@@ -73,6 +74,8 @@ std::string& add_table_or_json(CLI::App& command, Chosen& chosen) {
 
 void add_membership(CLI::App& command, ProcessOptions& options) {
     add_group(command, options.group, options.store);
+    command.add_flag("--create-group", options.create_group,
+                     "Create the consumer group if it does not exist; needs the Manage right");
     command.add_option("--id", options.id, "Name of this instance; default: random");
     command.add_option("--profile", options.profile, "How soon failed instances are replaced")
         ->check(CLI::IsMember({"standard", "fast"}))

@@ -7,6 +7,7 @@
 
 #include "base/number.h"
 #include "cli/interrupt.h"
+#include "cli/remote/group_contact.h"
 #include "cli/text/duration.h"
 #include "cli/text/event_filter.h"
 #include "cli/text/event_view.h"
@@ -254,18 +255,14 @@ ExitCode read(const ReadOptions& options) {
     const std::string what = fmt::format("event hub '{}' cannot be read", options.event_hub);
     const auto contact = first_contact(*remote, options.event_hub);
     if (!contact.ok()) return fail_remote(what, contact.error(), *remote);
+    if (!has_group(*remote, options.event_hub, options.group)) {
+        return fail_no_group(what, *remote, options.event_hub, options.group);
+    }
     auto client =
         Client::open(client_options(*remote, options.event_hub, "evenkeel read", Patience::usual));
     if (!client.ok()) return fail_remote(what, client.error(), *remote);
     auto sources = open_sources(**client, options, *selection, contact->partitions);
-    if (!sources.ok()) {
-        const bool no_group = sources.error().code == ErrorCode::not_found &&
-                              options.group != "$Default" && options.partitions.empty();
-        return fail_remote(
-            what, sources.error(), *remote,
-            no_group ? fmt::format("'evenkeel group ls {}' shows its groups", options.event_hub)
-                     : "");
-    }
+    if (!sources.ok()) return fail_remote(what, sources.error(), *remote);
     Printer printer(options, std::move(selection->filter));
     const ExitCode ended = read_all(*sources, options, *remote, printer, interrupt);
     std::fflush(stdout);

@@ -9,6 +9,7 @@
 #include "base/text.h"
 #include "cli/remote/admin_client.h"
 #include "cli/remote/entries.h"
+#include "cli/remote/group_contact.h"
 #include "cli/remote/store_session.h"
 #include "cli/text/listing.h"
 #include "processor/ownership/requests.h"
@@ -244,6 +245,16 @@ ExitCode status(const StatusOptions& options) {
     if (!remote.ok()) return fail(what, remote.error());
     const auto group = look(options, *remote);
     if (!group.ok()) return fail_remote(what, group.error(), *remote);
+    if (!has_group(*remote, options.event_hub, options.group)) {
+        if (!group->is_there) {
+            return fail_no_group(what, *remote, options.event_hub, options.group);
+        }
+        // It was removed: what its processors had done is still worth a look.
+        fmt::print(stderr,
+                   "event hub '{0}' has no consumer group '{1}' any more; 'evenkeel group "
+                   "create {0} {1}' creates it again\n",
+                   printable(options.event_hub), printable(options.group));
+    }
     if (options.json) {
         print_json(options, *group);
     } else {

@@ -180,5 +180,32 @@ TEST(Processor, names_what_is_wrong_when_it_is_opened) {
     EXPECT_EQ(Processor::open(options_for(hub, "memory:", "a")).error().code, ErrorCode::not_found);
 }
 
+TEST(Processor, names_a_consumer_group_that_does_not_exist) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto remote = options_for(hub, "memory:", "a");
+    remote.group = "billing";
+    TemporaryDirectory folder;
+    auto here = Hub::open({.directory = folder.path() + "/data", .sync_to_disk = false}).value();
+    ASSERT_TRUE(here->create("homes", {.partitions = 1}).ok());
+    ProcessorOptions embedded;
+    embedded.hub_here = here.get();
+    embedded.event_hub = "homes";
+    embedded.group = "billing";
+    embedded.store = "memory:";
+
+    for (const auto& options : {remote, embedded}) {
+        const auto opened = Processor::open(options);
+
+        ASSERT_FALSE(opened.ok());
+        EXPECT_EQ(opened.error().code, ErrorCode::not_found);
+        EXPECT_TRUE(
+            opened.error().detail.starts_with("event hub 'homes' has no consumer group 'billing'"))
+            << opened.error().detail;
+    }
+    ASSERT_TRUE(here->create_group("homes", "billing").ok());
+    EXPECT_TRUE(Processor::open(embedded).ok());
+}
+
 }  // namespace
 }  // namespace evenkeel::test
