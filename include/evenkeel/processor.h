@@ -104,6 +104,9 @@ public:
     virtual ~PartitionHandler() = default;
     virtual Result<> on_opened(Partition&) { return {}; }
     // An empty batch is an idle tick: nothing came for `max_wait`.
+    // `unavailable` and `overloaded` say that something around the handler failed (a database is
+    // away, a disk is full), not an event: it is called again with the same events, after a growing
+    // pause, and no attempt is counted. Any other error counts, and so does an exception.
     virtual Result<> on_events(Partition& partition, Events events) = 0;
     virtual void on_closed(Partition&, Closed) {}
 };
@@ -127,6 +130,9 @@ struct ProcessorOptions {
     CheckpointPolicy checkpoints = {};
     RetryPolicy retry = {};
     Poison poison = Poison::dead_letter;
+    // So many events in a row that are dead-lettered or skipped, and one more, park the partition:
+    // the handler is broken rather than all of them. 0: no limit.
+    std::uint32_t poison_in_row_max = 20;
     // Where dead letters go: an event hub in the same namespace, or a connection string that names
     // one; empty: the store.
     std::string dead_letter_hub = {};
@@ -160,8 +166,10 @@ struct ProcessorOptions {
 struct PartitionStatus {
     std::uint32_t partition = 0;
     std::int64_t epoch = 0;
-    std::string
-        state;  // "opening", "reading", "handling", "retrying", "parked", "paused", "closing"
+    // "opening", "reading", "handling", "retrying", "waiting" (its handler says `unavailable` or
+    // `overloaded`), "parked", "paused", "closing"
+    std::string state;
+    std::string reason;  // why it is retrying, waiting or parked
     std::int64_t handled_sequence = -1;
     std::int64_t checkpoint_sequence = -1;
     std::int64_t last_enqueued_sequence = -1;  // -1: not known

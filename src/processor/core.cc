@@ -26,6 +26,12 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
                                  std::chrono::duration_cast<std::chrono::milliseconds>(in)});
                  }},
                 random_.fork()),
+      parked_(place.loop, store_, random_.fork(),
+              {[this] { hold_pumps(); },
+               [this](PartitionId partition, const Error& error, Duration in) {
+                   on_failure({ErrorScope::store, partition.value, "store that it is parked", error,
+                               true, std::chrono::duration_cast<std::chrono::milliseconds>(in)});
+               }}),
       reach_(coordination.timing.unread_max, place.loop.clock().now()),
       guard_({place.loop, store_, random_, store_mark_period(coordination.timing),
               options_.accept_store_loss},
@@ -171,17 +177,34 @@ void Core::open(PartitionId partition, Epoch epoch) {
 }
 
 bool Core::is_held(PartitionId partition) const {
-    return !guard_.is_trusted() || !paused_ || paused_->contains(partition);
+    return !guard_.is_trusted() || !paused_ || paused_->contains(partition) ||
+           parked_.contains(partition);
 }
 
 void Core::hold_pumps() {
     for (auto& [partition, slot] : slots_) {
-        if (slot.pump) slot.pump->hold(is_held(partition));
+        if (!slot.pump) continue;
+        slot.pump->hold(is_held(partition));
+        tell_parked(partition, slot);
     }
+}
+
+// Once for each owner: it was parked before.
+void Core::tell_parked(PartitionId partition, Slot& slot) {
+    const auto parked = parked_.find(partition);
+    if (parked && !slot.is_parked_told) {
+        on_failure(
+            {ErrorScope::handler, partition.value, "parked",
+             Error{ErrorCode::handler_failed,
+                   fmt::format("{}; it waits for 'evenkeel processor resume'", parked->reason)},
+             false});
+    }
+    slot.is_parked_told = parked.has_value();
 }
 
 void Core::on_requests(const Requests& requests) {
     if (is_stopping_ || !guard_.is_same(requests.store)) return;
+    parked_.seen(requests.parked);
     if (paused_ != requests.paused) {
         paused_ = requests.paused;
         hold_pumps();
@@ -245,6 +268,18 @@ void Core::on_stop_wanted(PartitionId partition, const Error& error) {
                                       "processor: {}",
                                       partition.value, error.detail)};
     stop_because(why);
+}
+
+void Core::on_parked(PartitionId partition, bool is_storm, const std::string& reason) {
+    parked_.park(partition,
+                 {place_.loop.clock().wall().milliseconds, is_storm, options_.id, reason});
+    slots_[partition].is_parked_told = true;  // by the pump
+    place_.loop.post(lifetime_.guard([this] { hold_pumps(); }));
+}
+
+void Core::on_unparked(PartitionId partition) {
+    parked_.unpark(partition);
+    place_.loop.post(lifetime_.guard([this] { hold_pumps(); }));
 }
 
 // Not from within the pump: it is to be closed.
@@ -361,7 +396,12 @@ ProcessorStatus Core::status() const {
     for (const auto& [partition, slot] : slots_) {
         if (!slot.pump) continue;
         status.partitions.push_back(slot.pump->status());
-        status.events_handled += status.partitions.back().events_handled;
+        PartitionStatus& last = status.partitions.back();
+        status.events_handled += last.events_handled;
+        const auto parked = parked_.find(partition);
+        if (!parked || last.state != "paused") continue;
+        last.state = "parked";
+        last.reason = parked->reason;
     }
     return status;
 }

@@ -26,6 +26,7 @@
 #include "processor/host.h"
 #include "processor/ownership/coordinator.h"
 #include "processor/ownership/journal.h"
+#include "processor/ownership/parked.h"
 #include "processor/ownership/reach.h"
 #include "processor/ownership/requests.h"
 #include "processor/ownership/store_guard.h"
@@ -79,7 +80,8 @@ public:
 private:
     struct Slot {
         std::unique_ptr<Pump> pump;
-        bool is_undrained = false;        // a handler of an earlier pump still runs
+        bool is_undrained = false;  // a handler of an earlier pump still runs
+        bool is_parked_told = false;
         std::optional<Epoch> waits_with;  // to be opened once that has ended
         std::uint64_t pump_number = 0;
     };
@@ -99,6 +101,8 @@ private:
     void abandon() override { coordinator_->abandon(); }
     void on_loss_ended() override { left(); }
 
+    void on_parked(PartitionId partition, bool is_storm, const std::string& reason) override;
+    void on_unparked(PartitionId partition) override;
     void stop_because(const Error& why);
     void on_undrained(PartitionId partition, bool is_running) override;
     void on_heard() override { reach_.heard(place_.loop.clock().now()); }
@@ -106,6 +110,7 @@ private:
     void retire(PartitionId partition, std::uint64_t pump_number);
     bool is_held(PartitionId partition) const;
     void hold_pumps();
+    void tell_parked(PartitionId partition, Slot& slot);
     void take_part(Callback<void(Result<>)> started);
     void look_again();
     void watch_reach();
@@ -126,6 +131,7 @@ private:
     Journal journal_;
     RequestWatch requests_;
     std::optional<Paused> paused_;  // none: not known yet
+    ParkedPartitions parked_;
     std::map<PartitionId, Slot> slots_;
     std::unique_ptr<Coordinator> coordinator_;
     LoadMeter loads_;

@@ -69,7 +69,7 @@ public:
         Handler(World& world, std::string id) : world_(world), id_(std::move(id)) {}
         Result<> on_events(Partition& partition, Events events) override {
             for (const auto& event : events) {
-                if (event.sequence_number == world_.poison) {
+                if (world_.is_all_poison || event.sequence_number == world_.poison) {
                     return Error{ErrorCode::handler_failed, "poison"};
                 }
                 world_.seen.push_back({id_, partition.id(), event.sequence_number});
@@ -144,6 +144,7 @@ public:
     int starts = 0;
     bool do_errors_throw = false;
     std::int64_t poison = -1;
+    bool is_all_poison = false;
     std::map<std::string, std::unique_ptr<Node>> nodes;
     std::vector<Seen> seen;
     std::vector<Failure> failures;

@@ -186,7 +186,7 @@ TEST(Core, shares_by_load_if_told_to) {
     }
 }
 
-TEST(Core, pause_and_resume_retries_a_parked_partition) {
+TEST(Core, a_resume_retries_a_parked_partition) {
     World world;
     world.options.poison = Poison::park;
     world.options.retry = {.attempts_max = 1};
@@ -197,13 +197,42 @@ TEST(Core, pause_and_resume_retries_a_parked_partition) {
     ASSERT_TRUE(world.run_until([&] { return world.owned("a") == partitions; }));
     ASSERT_TRUE(world.run_until([&] { return state() == "parked"; }));
 
+    EXPECT_NE(world.nodes["a"]->core->status().partitions.at(0).reason, "");
+    ASSERT_TRUE(world.run_until([&] { return world.records(parked_prefix).size() == partitions; }));
+
     world.poison = -1;
-    world.write({std::string(pause_key), "all"});
-    world.scheduler.run_for(seconds(10));
-    world.write({std::string(pause_key), ""});
+    world.scheduler.run_for(seconds(30));
+    EXPECT_EQ(state(), "parked");
+    world.write({parked_key({0}), ""});
 
     EXPECT_TRUE(world.run_until(
         [&] { return world.nodes["a"]->core->status().partitions.at(0).handled_sequence == 4; }));
+    EXPECT_EQ(world.records(parked_prefix).size(), partitions - 1);
+}
+
+TEST(Core, a_parked_partition_stays_so_when_it_moves) {
+    World world;
+    world.options.poison_in_row_max = 1;
+    world.options.retry = {.attempts_max = 1};
+    world.is_all_poison = true;
+    world.append(5);
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.records(parked_prefix).size() == partitions; }));
+    world.kill("a");
+    world.is_all_poison = false;
+
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.owned("b") == partitions; }));
+    world.scheduler.run_for(seconds(30));
+
+    const PartitionStatus parked = world.nodes["b"]->core->status().partitions.at(1);
+    EXPECT_EQ(parked.state, "parked");
+    EXPECT_TRUE(parked.reason.starts_with("1 events in a row")) << parked.reason;
+    EXPECT_TRUE(world.handled(1).empty());
+
+    world.write({parked_key({1}), ""});
+    EXPECT_TRUE(world.run_until([&] { return world.handled(1) == up_to(4, 1); }))
+        << "the first was dead-lettered, the second parked it";
 }
 
 TEST(Core, tells_who_had_a_partition_and_why_it_moved) {

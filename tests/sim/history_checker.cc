@@ -42,7 +42,8 @@ void HistoryChecker::on_call(const HandlerCall& call) {
     session.asked = std::max(session.asked, call.asked);
     const bool counts = call.is_good || options_.delivery == Delivery::at_most_once;
     if (!call.is_good) ++failures_;
-    if (!call.is_good && call.first == call.last) ++part.failed[call.first];
+    // An event that met only outages has not failed: it must not be dead-lettered (PUMP-19).
+    if (!call.is_good && !call.is_outage && call.first == call.last) ++part.failed[call.first];
     const std::int64_t done = counts ? call.last : std::min(call.asked, call.last);
     if (done < call.first) {
         session.next = call.first;

@@ -42,6 +42,7 @@ struct HandlerCall {
     std::int64_t first = 0;
     std::int64_t last = 0;
     bool is_good = true;
+    bool is_outage = false;   // it failed, and is not to blame the events for it (PUMP-19)
     std::int64_t asked = -1;  // checkpoint() was called for it, within this call
 };
 

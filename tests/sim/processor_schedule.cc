@@ -65,6 +65,10 @@ ProcessorWorldOptions any_options(Random& random, std::uint64_t seed, Trouble tr
     if (random.chance(1, 2)) habits.failing_per_thousand = random.chance(1, 4) ? 200 : 20;
     if (random.chance(1, 3)) habits.poison_one_in = 25;
     options.processor = any_processor(random);
+    // At most once: a handler that says so gets its events again, which is no repeat by us.
+    if (seed % 5 == 0 && options.processor.delivery != Delivery::at_most_once) {
+        habits.outage_per_thousand = 150;
+    }
     // Whoever reaches neither the store nor the hub cannot hear that its reader was replaced.
     if (trouble == Trouble::hub_path && options.exclusive) {
         options.faults.lost_per_thousand = options.faults.silent_per_thousand = 0;

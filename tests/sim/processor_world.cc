@@ -127,6 +127,9 @@ public:
         }
         const bool is_unlucky = random.chance(world_.habits_.failing_per_thousand, 1000);
         if (is_unlucky) fails_at = std::min<std::size_t>(fails_at, random.below(events.size()));
+        const std::uint32_t outages = world_.habits_.outage_per_thousand;
+        call.is_outage = outages > 0 && random.chance(outages, 1000);
+        if (call.is_outage) fails_at = std::min<std::size_t>(fails_at, random.below(events.size()));
         call.is_good = fails_at == events.size();
         if (fails_at > 0 && random.chance(1, 2)) {
             partition.checkpoint(events[fails_at - 1]);
@@ -134,6 +137,7 @@ public:
         }
         world_.checker_.on_call(call);
         if (call.is_good) return {};
+        if (call.is_outage) return Error{ErrorCode::unavailable, "what the handler needs is away"};
         if (random.chance(1, 2)) throw std::runtime_error("an unlucky handler");
         return Error{ErrorCode::handler_failed, "an unlucky handler"};
     }

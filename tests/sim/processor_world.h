@@ -26,7 +26,8 @@ struct HandlerHabits {
     std::uint32_t slow_per_thousand = 0;   // calls that take up to 2 s
     std::uint32_t stuck_per_thousand = 0;  // calls that take 5 to 40 s
     std::uint32_t failing_per_thousand = 0;
-    std::uint32_t poison_one_in = 0;  // events that always fail; 0: none
+    std::uint32_t outage_per_thousand = 0;  // calls that fail and say that it is no event's fault
+    std::uint32_t poison_one_in = 0;        // events that always fail; 0: none
 };
 
 struct ProcessorWorldOptions {

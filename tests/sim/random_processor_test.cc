@@ -1,6 +1,7 @@
 // Many lives of whole processors by chance, with events: nothing lost, nothing out of order, nobody
 // past the fence. EVENKEEL_SEED repeats a run; EVENKEEL_SCHEDULE=N runs one schedule and tells its
 // story.
+#include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
@@ -9,6 +10,7 @@
 
 #include "base/random.h"
 #include "sim/processor_schedule.h"
+#include "sim/processor_world.h"
 #include "support/seed.h"
 
 namespace evenkeel::sim {
@@ -71,6 +73,31 @@ TEST(RandomStoreClock, steps_evict_nobody_who_lives) {
 
 TEST(RandomHubPath, who_cannot_read_gives_to_who_can_and_nobody_fights) {
     run_schedules(Trouble::hub_path, "RandomHubPath");
+}
+
+// PUMP-19. Each attempt is the last one, so that a single one that counts would dead-letter.
+TEST(HandlerOutage, dead_letters_nothing_while_members_come_and_go) {
+    ProcessorWorldOptions options;
+    options.seed = test_seed();
+    options.habits.outage_per_thousand = 1000;
+    options.processor.retry.attempts_max = 1;
+    ProcessorWorld world(options);
+    world.start("a");
+    for (std::uint32_t p = 0; p < options.partitions; ++p) world.append(p, 50);
+    world.run_for(std::chrono::seconds(20));
+    world.start("b");
+    world.run_for(std::chrono::seconds(20));
+    world.crash("a");
+    world.run_for(std::chrono::seconds(20));
+    EXPECT_GT(world.checker().failures(), 20u);
+    EXPECT_EQ(world.checker().letters(), 0u);
+    EXPECT_LT(world.checker().done_to(0), 49);
+
+    world.habits() = {};
+
+    EXPECT_TRUE(world.run_until_settled(std::chrono::seconds(60))) << world.describe();
+    EXPECT_EQ(world.checker().letters(), 0u);
+    EXPECT_EQ(world.violations(), "");
 }
 
 TEST(RandomProcessors, schedules_that_failed_once_do_not_fail_again) {

@@ -22,9 +22,21 @@ constexpr int look_ms = 50;
 constexpr int end_ms = 1000;   // for a command whose input has ended, then again after SIGTERM
 constexpr int stop_ms = 2000;  // a signal to all processes of a service reaches us as well
 constexpr std::size_t line_bytes_max = std::size_t{16} << 20;
+// Exit codes of /bin/sh.
+constexpr int not_executable = 126;
+constexpr int not_found = 127;
 
 Error failed(std::string detail) {
     return {ErrorCode::handler_failed, std::move(detail)};
+}
+
+// The shell has said why on standard error, which is ours.
+std::optional<Error> not_run(int status) {
+    const int code = WIFEXITED(status) ? WEXITSTATUS(status) : 0;
+    if (code != not_executable && code != not_found) return std::nullopt;
+    return Error{ErrorCode::unavailable,
+                 fmt::format("the command cannot be run: exit code {}, {}", code,
+                             code == not_found ? "not found" : "not executable")};
 }
 
 Error given_up() {
@@ -58,16 +70,16 @@ std::vector<char*> environment_for(const std::vector<std::string>& pass_env) {
 [[noreturn]] void become(const char* command, char* const* environment, int input, int output,
                          pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
-    if (getppid() != parent) _exit(127);
+    if (getppid() != parent) _exit(not_found);
     setpgid(0, 0);
     sigset_t none;
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, nullptr);
     std::signal(SIGPIPE, SIG_DFL);
-    if (dup2(input, STDIN_FILENO) < 0) _exit(127);
-    if (output >= 0 && dup2(output, STDOUT_FILENO) < 0) _exit(127);
+    if (dup2(input, STDIN_FILENO) < 0) _exit(not_found);
+    if (output >= 0 && dup2(output, STDOUT_FILENO) < 0) _exit(not_found);
     execle("/bin/sh", "sh", "-c", command, static_cast<char*>(nullptr), environment);
-    _exit(127);
+    _exit(not_found);
 }
 
 }  // namespace
@@ -84,7 +96,8 @@ Result<std::unique_ptr<CommandChild>> CommandChild::start(const Options& options
     int input[2] = {-1, -1};
     int output[2] = {-1, -1};
     const auto cannot = [&](int error) {
-        return failed(fmt::format("start '{}': {}", options.command, std::strerror(error)));
+        return Error{ErrorCode::unavailable, fmt::format("cannot start the command '{}': {}",
+                                                         options.command, std::strerror(error))};
     };
     if (pipe2(input, O_CLOEXEC) != 0 || (options.answers && pipe2(output, O_CLOEXEC) != 0)) {
         const int error = errno;
@@ -122,7 +135,7 @@ CommandChild::~CommandChild() {
 
 bool CommandChild::has_ended_within(int milliseconds) {
     for (int waited = 0; process_ >= 0 && waited < milliseconds; waited += look_ms) {
-        if (waitpid(process_, nullptr, WNOHANG) != 0) {
+        if (waitpid(process_, &status_, WNOHANG) != 0) {
             process_ = -1;
         } else {
             poll(nullptr, 0, look_ms);
@@ -228,10 +241,17 @@ Result<> CommandChild::finish(const GetWish& wish) {
     // A shell says with its exit code which signal has ended what it ran.
     const int signal = WIFEXITED(status) ? WEXITSTATUS(status) - 128 : WTERMSIG(status);
     if (is_asked_to_end_by(signal, wish)) return given_up();
+    if (const auto error = not_run(status)) return *error;
     if (WIFEXITED(status)) {
         return failed(fmt::format("the command ended with exit code {}", WEXITSTATUS(status)));
     }
     return failed(fmt::format("the command was ended by signal {}", signal));
+}
+
+std::optional<Error> CommandChild::why_not_run() {
+    close_input();
+    if (!has_ended_within(end_ms)) return std::nullopt;
+    return not_run(status_);
 }
 
 }  // namespace evenkeel::cli

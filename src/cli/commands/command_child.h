@@ -6,6 +6,7 @@
 
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,7 +24,7 @@ public:
     };
     // Its environment is ours without the variables that carry our credentials (see
     // secret_variables()). From the first start on this process ignores SIGPIPE: a command may end
-    // before it has read all.
+    // before it has read all. `unavailable` if the system has no room for another process.
     static Result<std::unique_ptr<CommandChild>> start(const Options& options);
     // Closes its input. If it has not ended a second later it gets SIGTERM, then SIGKILL.
     ~CommandChild();
@@ -44,8 +45,11 @@ public:
     Result<std::string> read_line(const GetWish& wish);
     // Closes its input and waits. Success is exit code 0, whatever it has read. `cancelled` if it
     // ended badly after a SIGTERM of ours, or by a signal that asked it to end while we were to
-    // finish.
+    // finish. `unavailable` if the shell could not run it.
     Result<> finish(const GetWish& wish);
+    // After a failure of write() or read_line(), the last call: why the shell could not run it, if
+    // that is so. Waits as the destructor does.
+    std::optional<Error> why_not_run();
 
 private:
     CommandChild(int process, int input, int output)
@@ -62,6 +66,7 @@ private:
     int input_;
     int output_;  // -1: none
     bool was_terminated_ = false;
+    int status_ = 0;  // as waitpid() says, once it has ended
     std::string read_;
 };
 

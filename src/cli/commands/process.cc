@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <atomic>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <optional>
 #include <utility>
 
@@ -64,19 +66,47 @@ public:
         return write(text);
     }
     Result<> write(const std::string& text) {
-        const bool is_written = output_.with([&](std::FILE* output) {
-            return std::fwrite(text.data(), 1, text.size(), output) == text.size() &&
-                   std::fflush(output) == 0;
+        const int failure = output_.with([&](std::FILE* output) {
+            const bool is_written =
+                std::fwrite(text.data(), 1, text.size(), output) == text.size() &&
+                std::fflush(output) == 0;
+            return is_written ? 0 : errno;
         });
-        if (is_written) return {};
-        return Error{ErrorCode::handler_failed, "cannot write events to standard output"};
+        if (failure == 0) return {};
+        const Error error{
+            ErrorCode::unavailable,
+            fmt::format("cannot write events to standard output: {}", std::strerror(failure))};
+        give_up(error,
+                "make room or mend what reads the output, then start it again: it goes on "
+                "after the last checkpoint");
+        return error;
     }
+
+    // Nothing that comes next can be handled here: the processor is to stop.
+    void give_up(const Error& error, std::string_view hint) {
+        gave_up_.with([&](std::optional<GivenUp>& first) {
+            if (!first) first = GivenUp{error, std::string(hint)};
+        });
+    }
+    struct GivenUp {
+        Error error;
+        std::string hint;
+    };
+    std::optional<GivenUp> gave_up() const {
+        return gave_up_.with([](const std::optional<GivenUp>& first) { return first; });
+    }
+    // A command has run. One that never did is a mistake to be told at once; one that does not run
+    // any more may be mended while we wait.
+    void set_ran() { has_run_ = true; }
+    bool has_run() const { return has_run_; }
 
 private:
     const ProcessOptions& options_;
     Guarded<std::FILE*> output_{stdout};
     Guarded<std::uint64_t> taken_;
     std::atomic<std::uint64_t> handled_{0};
+    std::atomic<bool> has_run_{false};
+    Guarded<std::optional<GivenUp>> gave_up_;
 };
 
 class Handler final : public PartitionHandler {
@@ -142,7 +172,24 @@ private:
             const auto finished = child_->finish(wish);
             if (result.ok() || result.error().code == ErrorCode::handler_failed) result = finished;
         }
+        result = judged(std::move(result));
         if (!options_.ack_lines || !result.ok()) child_.reset();
+        return result;
+    }
+
+    // A command that cannot be run is no failure of the events.
+    Result<> judged(Result<> result) {
+        if (options_.ack_lines && !result.ok() &&
+            result.error().code == ErrorCode::handler_failed) {
+            if (const auto error = child_->why_not_run()) result = *error;
+        }
+        if (result.ok() || result.error().code != ErrorCode::unavailable) {
+            output_.set_ran();
+        } else if (!output_.has_run()) {
+            output_.give_up(result.error(),
+                            "check --exec: it is run by /bin/sh in the current folder, and must be "
+                            "executable");
+        }
         return result;
     }
 
@@ -277,6 +324,7 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
     }
     wanted.start = start->position;
     wanted.retry.attempts_max = options.attempts;
+    wanted.poison_in_row_max = options.poison_in_row_max;
     // Only what asked for --count counts as done.
     wanted.checkpoints.manual = options.count > 0;
     wanted.checkpoints.every_events = options.checkpoint_events;
@@ -321,13 +369,17 @@ ExitCode process(const ProcessOptions& options) {
     });
     if (!started.ok()) return fail("cannot start the processor", started.error());
     while (!output.is_done() && !interrupt.wait(std::chrono::milliseconds(20))) {
-        if ((*processor)->has_ended()) break;
+        if ((*processor)->has_ended() || output.gave_up()) break;
     }
     const StopReport report = (*processor)->stop();
     const auto ended = (*processor)->wait();
     fmt::print(stderr, "{} events handled{}\n", output.handled(),
                report.is_clean ? "" : ", some checkpoints could not be stored");
     if (!ended.ok()) return fail("the processor ended", ended.error());
+    if (const auto given_up = output.gave_up()) {
+        return fail("the processor stopped; no event was lost, and no attempt was counted",
+                    given_up->error, given_up->hint);
+    }
     return report.is_clean ? ExitCode::done : ExitCode::failed;
 }
 

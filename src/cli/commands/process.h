@@ -26,6 +26,7 @@ struct ProcessOptions {
     std::string delivery;  // empty: at-least-once, or exactly-once with `into`
     std::string poison = "dead-letter";
     std::string dead_letter = "store";  // or an event hub
+    std::uint32_t poison_in_row_max = 20;
     std::string from = "start";
     std::string command;     // --exec
     bool ack_lines = false;  // the command answers each event with a line; else by its exit code

@@ -24,7 +24,9 @@ Examples:
 Start as many instances as you like with the same --store: they share the partitions, take over from
 each other and continue after the last checkpoint. Ctrl-C drains before it stops.
 
-Exit code 0 of the command means that the batch is done, whether or not it has read all of it. When
+Exit code 0 of the command means that the batch is done, whether or not it has read all of it. Exit
+codes 126 and 127 (the shell cannot run it) are no failure of the event: the instance stops if its
+first command cannot be run, and later waits until it can; no attempt is counted. When
 the partition moves or the instance stops, the command has --drain-max to finish. Then it gets
 SIGTERM, and SIGKILL 3 s later; this is not a failed attempt. The command does not inherit
 EVENKEEL_HUB, EVENTHUB_CONNECTION_STRING and EVENKEEL_STORE, which hold secrets; --pass-env
@@ -104,6 +106,11 @@ void add_failures(CLI::App& command, ProcessOptions& options) {
     command
         .add_option("--poison", options.poison, "What to do with an event after the last attempt")
         ->check(CLI::IsMember({"dead-letter", "skip", "park", "stop"}))
+        ->capture_default_str();
+    command
+        .add_option("--poison-in-row-max", options.poison_in_row_max,
+                    "Park the partition after this many dead letters in a row; 0: never")
+        ->check(CLI::Range(0, 1'000'000'000))
         ->capture_default_str();
     command
         .add_option("--dead-letter", options.dead_letter,

@@ -14,6 +14,7 @@
 #include "cli/remote/store_session.h"
 #include "cli/text/duration.h"
 #include "cli/text/listing.h"
+#include "cli/text/parked.h"
 #include "processor/ownership/journal.h"
 #include "processor/ownership/requests.h"
 
@@ -105,6 +106,26 @@ ExitCode tell_paused(const ProcessorsOptions& options, const Result<Paused>& pau
     return ExitCode::done;
 }
 
+// Removes what parks these partitions, or all; answers which those were.
+Result<std::vector<std::uint32_t>> unpark(StoreSession& store,
+                                          const std::vector<std::uint32_t>& partitions) {
+    EK_TRY_ASSIGN(const auto listed, records_in(&store, processor::parked_prefix));
+    std::vector<std::uint32_t> resumed;
+    for (const Record& record : listed) {
+        const auto parked = processor::partition_of_parked(record.key);
+        if (!parked) continue;
+        const bool is_wanted =
+            partitions.empty() || std::ranges::find(partitions, parked->value) != partitions.end();
+        if (!is_wanted) continue;
+        const auto written = write(store, {record.key, "", record.version});
+        // Its owner parks it again, or another command resumes it.
+        if (!written.ok() && written.error().code != ErrorCode::conflict) return written.error();
+        if (written.ok()) resumed.push_back(parked->value);
+    }
+    std::ranges::sort(resumed);
+    return resumed;
+}
+
 std::string name_of(const std::string& id) {
     return id.empty() ? "-" : printable(id);
 }
@@ -117,12 +138,19 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
     if (!store.ok()) return fail(what, store.error());
     const auto members = members_in(store->get());
     const auto ownerships = ownerships_in(store->get());
+    const auto requests = records_in(store->get(), processor::request_prefix);
     if (!members.ok()) return fail(what, members.error());
     if (!ownerships.ok()) return fail(what, ownerships.error());
+    if (!requests.ok()) return fail(what, requests.error());
+    const auto parked = processor::read_requests(*requests, "").parked;
     std::map<std::string, std::string> owned;
+    std::map<std::string, boost::json::array> parked_of;
     for (const Ownership& entry : *ownerships) {
         std::string& list = owned[entry.owner];
         list += (list.empty() ? "" : ",") + std::to_string(entry.partition.value);
+        if (!parked.contains(entry.partition)) continue;
+        list += " (parked)";
+        parked_of[entry.owner].push_back(entry.partition.value);
     }
     const std::int64_t now = SystemClock().wall().milliseconds;
     boost::json::array array;
@@ -141,9 +169,12 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
                          {"since_ms", member.since_ms},
                          {"state", state},
                          {"restarts", member.restarts},
-                         {"partitions", owned[member.id]}});
+                         {"partitions", owned[member.id]},
+                         {"parked", parked_of[member.id]}});
     }
     fmt::print("{}", options.json ? indented(array) : listing.text(terminal_of(stdout)));
+    fmt::print(stderr, "{}",
+               parked_lines(parked, {options.event_hub, options.group, options.store}, now));
     return ExitCode::done;
 }
 
@@ -261,6 +292,12 @@ ExitCode processor_resume(const ProcessorsOptions& options) {
         for (const std::uint32_t partition : options.partitions) now.partitions.erase(partition);
         return {};
     });
+    if (!paused.ok()) return fail("cannot resume", paused.error());
+    const auto unparked = unpark(**store, options.partitions);
+    if (!unparked.ok()) return fail("cannot resume", unparked.error());
+    for (const std::uint32_t partition : *unparked) {
+        fmt::print(stderr, "partition {} was parked and is tried again\n", partition);
+    }
     return tell_paused(options, paused, "cannot resume");
 }
 

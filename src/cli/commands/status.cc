@@ -1,6 +1,7 @@
 #include "cli/commands/status.h"
 
 #include <algorithm>
+#include <map>
 #include <optional>
 
 #include <boost/json.hpp>
@@ -12,6 +13,7 @@
 #include "cli/remote/group_contact.h"
 #include "cli/remote/store_session.h"
 #include "cli/text/listing.h"
+#include "cli/text/parked.h"
 #include "processor/ownership/requests.h"
 
 namespace evenkeel::cli {
@@ -59,6 +61,7 @@ struct Group {
     std::vector<Member> members;
     std::vector<Row> rows;
     processor::Paused paused;
+    std::map<PartitionId, processor::Parked> parked;
     std::optional<processor::StoreLost> store_lost;
     std::int64_t retention_ms = 0;  // 0: for ever, or not known
 };
@@ -97,6 +100,7 @@ Result<> look_into_store(const StatusOptions& options, const Remote& remote, Gro
                   }));
     const auto wanted = processor::read_requests(requests, "");
     group.paused = wanted.paused;
+    group.parked = wanted.parked;
     group.store_lost = wanted.store.lost;
     for (const auto& ownership : ownerships) {
         if (ownership.partition.value >= group.rows.size()) continue;
@@ -148,6 +152,7 @@ boost::json::object json_of(const Row& row, const Group& group, std::int64_t now
     object["seconds_to_loss"] = seconds(loss ? std::optional(*loss - now) : std::nullopt);
     object["lost_events"] = row.lost();
     object["is_paused"] = group.paused.contains({row.hub.partition});
+    object["parked"] = parked_json(group.parked, {row.hub.partition});
     object["checkpoint_written_ms"] = row.checkpoint.written_ms;
     object["failed_attempts"] = row.checkpoint.attempts;
     return object;
@@ -206,6 +211,7 @@ void print_table(const StatusOptions& options, const Group& group) {
         std::string owner = row.ownership.owner.empty() ? "-" : printable(row.ownership.owner);
         if (!row.ownership.owner.empty() && !row.is_alive) owner += " (gone)";
         if (group.paused.contains({row.hub.partition})) owner += " (paused)";
+        if (group.parked.contains({row.hub.partition})) owner += " (parked)";
         const auto behind = row.behind_ms();
         const auto loss = row.loss_at_ms(group.retention_ms);
         listing.add(
@@ -226,6 +232,8 @@ void print_table(const StatusOptions& options, const Group& group) {
         fmt::print(stderr,
                    "the store has no entries of this group: no processor has used it yet\n");
     }
+    fmt::print(stderr, "{}",
+               parked_lines(group.parked, {options.event_hub, options.group, options.store}, now));
     if (group.store_lost) {
         fmt::print(stderr, "{}\n", printable(processor::not_accepted(*group.store_lost).detail));
     }

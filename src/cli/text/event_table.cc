@@ -14,8 +14,14 @@ namespace {
 
 constexpr std::size_t table_name_max = 64;
 
+// Only a row that is too large, or that the table forbids, is the event's failure. All else is the
+// file's or the machine's.
 Error failed(sqlite3* database, std::string_view what) {
-    return {ErrorCode::handler_failed, fmt::format("{}: {}", what, sqlite3_errmsg(database))};
+    const int code = sqlite3_errcode(database) & 0xff;
+    const bool is_event = code == SQLITE_TOOBIG || code == SQLITE_CONSTRAINT ||
+                          code == SQLITE_MISMATCH || code == SQLITE_RANGE;
+    return {is_event ? ErrorCode::handler_failed : ErrorCode::unavailable,
+            fmt::format("{}: {}", what, sqlite3_errmsg(database))};
 }
 
 }  // namespace

@@ -41,6 +41,9 @@ Requests read_requests(const std::vector<Record>& records, std::string_view inca
     for (const Record& record : records) {
         if (record.key == pause_key) requests.paused = decode_paused(record.value);
         if (record.key == drain_key(incarnation)) requests.drain = record;
+        if (const auto partition = partition_of_parked(record.key)) {
+            requests.parked[*partition] = decode_parked(record.value);
+        }
     }
     return requests;
 }

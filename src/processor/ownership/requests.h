@@ -3,11 +3,13 @@
 //
 //     request/pause                 "all", or "0,3,7": partitions
 //     request/store, request/lost   written by members: processor/ownership/store_mark.h
+//     request/parked/<partition>    written by members: processor/ownership/parked.h
 //     request/drain/<incarnation>   that instance hands everything over and stops
 #pragma once
 
 #include <cstdint>
 #include <functional>
+#include <map>
 #include <memory>
 #include <optional>
 #include <set>
@@ -21,6 +23,7 @@
 #include "checkpoint/store.h"
 #include "io/loop.h"
 #include "io/timer.h"
+#include "processor/ownership/parked.h"
 #include "processor/ownership/store_mark.h"
 
 namespace evenkeel::processor {
@@ -48,6 +51,7 @@ struct Requests {
     Paused paused;
     std::optional<checkpoint::Record> drain;  // ours
     StoreSigns store;
+    std::map<PartitionId, Parked> parked;
 };
 // The key under which this incarnation is asked to drain.
 std::string drain_key(std::string_view incarnation);

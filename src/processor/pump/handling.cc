@@ -160,6 +160,9 @@ void Handling::settle(std::size_t count) {
     const Event& last = left_[count - 1];
     left_ = left_.subspan(count);
     event_failures_ = 0;
+    outages_ = 0;
+    poison_in_row_ = 0;
+    reason_.clear();
     events_handled_ += count;
     handled_sequence_ = last.sequence_number;
     if (!options_.checkpoints.manual) checkpoints_.advance(mark_of(last), count);
@@ -185,18 +188,36 @@ void Handling::flush(std::int64_t last_taken, Callback<void(Result<>)> done) {
     checkpoints_.flush(std::move(done));
 }
 
-void Handling::failed(const Error& error) {
-    ++handler_failures_;
-    if (share_ == Share::tick || options_.delivery == Delivery::at_most_once) {
-        pump_.report(ErrorScope::handler, "handle", error, std::nullopt);
-        return handled(tried_);
-    }
-    // What it said is done before it failed is done.
+// What it said is done before it failed is done. True: that is all it was given.
+bool Handling::settle_asked() {
     const std::int64_t asked = pump_.cell()->asked().sequence;
     std::size_t done = 0;
     while (done < tried_ && left_[done].sequence_number <= asked) ++done;
     settle(done);
-    if (done == tried_) {
+    return done == tried_;
+}
+
+// PUMP-19: it is called again with the same events, however long that takes.
+void Handling::wait_out(const Error& error) {
+    if (settle_asked() || pump_.is_closing()) {
+        pump_.report(ErrorScope::handler, "handle", error, std::nullopt);
+        return handled(0);
+    }
+    const Duration delay = restart_delay(++outages_, random_);
+    reason_ = to_string(error);
+    rest(delay);
+    pump_.report(ErrorScope::handler, "handle", error, delay);
+}
+
+void Handling::failed(const Error& error) {
+    ++handler_failures_;
+    if (is_outage(error) && share_ != Share::tick) return wait_out(error);
+    outages_ = 0;
+    if (share_ == Share::tick || options_.delivery == Delivery::at_most_once) {
+        pump_.report(ErrorScope::handler, "handle", error, std::nullopt);
+        return handled(tried_);
+    }
+    if (settle_asked()) {
         pump_.report(ErrorScope::handler, "handle", error, std::nullopt);
         return handled(0);
     }
@@ -237,18 +258,39 @@ void Handling::rest(Duration delay) {
 
 void Handling::poison(const Error& error) {
     switch (options_.poison) {
-        case Poison::dead_letter: return dead_letter(error);
+        case Poison::dead_letter: return is_storm() ? park_storm(error) : dead_letter(error);
         case Poison::skip:
+            if (is_storm()) return park_storm(error);
             pump_.report(ErrorScope::handler, "skip", error, std::nullopt);
             return pass_poison();
         case Poison::park:
-            set_state(State::parked);
-            return pump_.report(ErrorScope::handler, "park", error, std::nullopt);
+            park(fmt::format("event {} failed {} times: {}", left_[0].sequence_number,
+                             event_failures_, to_string(error)));
+            pump_.report(ErrorScope::handler, "park", error, std::nullopt);
+            return pump_.on_parked(false, reason_);
         case Poison::stop:
-            set_state(State::parked);
+            park(to_string(error));
             pump_.report(ErrorScope::handler, "stop", error, std::nullopt);
             return pump_.on_stop_wanted(error);
     }
+}
+
+bool Handling::is_storm() const {
+    return options_.poison_in_row_max > 0 && poison_in_row_ >= options_.poison_in_row_max;
+}
+
+// So many in a row: rather the handler is broken than all of them.
+void Handling::park_storm(const Error& error) {
+    park(fmt::format("{} events in a row were {}, and event {} fails too: {}", poison_in_row_,
+                     options_.poison == Poison::skip ? "skipped" : "dead-lettered",
+                     left_[0].sequence_number, to_string(error)));
+    pump_.report(ErrorScope::handler, "pause", {error.code, reason_}, std::nullopt);
+    pump_.on_parked(true, reason_);
+}
+
+void Handling::park(std::string reason) {
+    reason_ = std::move(reason);
+    set_state(State::parked);
 }
 
 void Handling::dead_letter(const Error& error) {
@@ -271,6 +313,7 @@ void Handling::dead_letter(const Error& error) {
             return pass_poison();
         }
         const Duration delay = restart_delay(++letter_failures_, random_);
+        reason_ = "the dead letter cannot be stored: " + to_string(put.error());
         timer_.run_after(delay, [this, error] { dead_letter(error); });
         pump_.report(ErrorScope::store, "dead letter", put.error(), delay);
     }));
@@ -281,17 +324,22 @@ void Handling::pass_poison() {
     letter_failures_ = 0;
     set_state(State::idle);
     const Event& event = left_[0];
+    const std::uint32_t in_row = poison_in_row_ + 1;
     const bool is_next = checkpoints_.latest().sequence == event.sequence_number - 1;
     if (options_.checkpoints.manual && is_next) {
         checkpoints_.advance(mark_of(event), 1);
         checkpoints_.write_soon();
     }
-    handled(1);
+    settle(1);
+    poison_in_row_ = in_row;
+    handled(0);
 }
 
 bool Handling::unpark() {
     if (state_ != State::parked) return false;
     event_failures_ = 0;
+    poison_in_row_ = 0;
+    reason_.clear();
     handle();
     return true;
 }
@@ -314,6 +362,8 @@ void Handling::drop() {
     batch_ = {};
     share_ = Share::whole;
     event_failures_ = 0;
+    outages_ = 0;
+    reason_.clear();
 }
 
 void Handling::drained() {

@@ -1,7 +1,7 @@
 // What happens to the batch that a pump has in hand: handled, tried again, dead-lettered, parked.
 //
 //     idle ──begin()──▶ (committing ──▶) running ──ended──▶ idle
-//                                          ▲ │ failed: again, one by one
+//                                          ▲ │ failed: again, one by one; after an outage as before
 //                                          │ ├──▶ resting
 //                                          │ └──▶ dead_lettering ──▶ behind it, or parked
 //                                          └─────────┘
@@ -12,12 +12,15 @@
 //           checkpointed, are stored as handled. PUMP-15 says when.
 //   PUMP-15  at_most_once stores the position before the handler begins, at_least_once after it
 //            has ended, exactly_once in the transaction of what the handler writes.
+//   PUMP-19  An outage (is_outage() in retry.h) uses no attempt and makes no dead letter.
 // Ownership: all of Place and the pump outlive it. Threads: pinned to the loop. Failure: a handler
-// that fails is called again by RetryPolicy; then the event is poison.
+// that fails is called again by RetryPolicy; then the event is poison. After so many poison events
+// in a row (a storm) it is parked instead.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 #include "base/lifetime.h"
@@ -59,6 +62,8 @@ public:
         virtual void on_not_committed(const Error& error) = 0;
         // A poison event is to end the processor.
         virtual void on_stop_wanted(const Error& error) = 0;
+        // It stays so until unpark().
+        virtual void on_parked(bool is_storm, const std::string& reason) = 0;
         virtual void report(ErrorScope scope, std::string_view operation, const Error& error,
                             std::optional<Duration> retried_in) = 0;
     };
@@ -112,6 +117,10 @@ public:
     std::int64_t handled_sequence() const { return handled_sequence_; }
     std::uint64_t events_handled() const { return events_handled_; }
     std::uint64_t failures() const { return handler_failures_; }
+    // It rests because the surroundings of the handler failed.
+    bool is_outage_pause() const { return state_ == State::resting && outages_ > 0; }
+    // Why it rests, dead-letters in vain or is parked; else empty.
+    const std::string& reason() const { return reason_; }
 
 private:
     // What of the batch the handler gets. single: one by one to the end of the batch; tick: nothing
@@ -127,9 +136,14 @@ private:
     void handled(std::size_t count);
     void settle(std::size_t count);
     void failed(const Error& error);
+    bool settle_asked();
+    void wait_out(const Error& error);
     void count_failure();
     void rest(Duration delay);
     void poison(const Error& error);
+    bool is_storm() const;
+    void park_storm(const Error& error);
+    void park(std::string reason);
     void dead_letter(const Error& error);
     void pass_poison();
     void drained();
@@ -150,6 +164,9 @@ private:
     std::size_t tried_ = 0;
     std::uint32_t event_failures_ = 0;  // of the first one left
     std::uint32_t letter_failures_ = 0;
+    std::uint32_t outages_ = 0;        // in a row
+    std::uint32_t poison_in_row_ = 0;  // events that were dead-lettered or skipped
+    std::string reason_;
     Instant running_since_;
     io::Timer timer_{place_.loop};  // resting, or before the dead letter is sent again
     io::Timer slow_timer_{place_.loop};

@@ -87,6 +87,10 @@ protected:
     void on_not_stored(const Error& error) override { not_stored_ = error.code; }
     void on_not_committed(const Error&) override {}
     void on_stop_wanted(const Error& error) override { stop_wanted_ = error.code; }
+    void on_parked(bool is_storm, const std::string& reason) override {
+        is_storm_ = is_storm;
+        parked_because_ = reason;
+    }
     void report(ErrorScope scope, std::string_view operation, const Error& error,
                 std::optional<Duration> retried_in) override {
         rig_.add_report(scope, operation, error, retried_in);
@@ -114,6 +118,8 @@ protected:
     int drained_ = 0;
     std::optional<ErrorCode> not_stored_;
     std::optional<ErrorCode> stop_wanted_;
+    std::optional<bool> is_storm_;
+    std::string parked_because_;
     Handling handling_{{rig_.place(), {0}, {1}, rig_.random, rig_.checkpoints}, *this};
 };
 
@@ -209,6 +215,115 @@ TEST_F(HandlingTest, asks_to_stop_the_processor_if_poison_is_to_do_so) {
 
     EXPECT_EQ(stop_wanted_, ErrorCode::handler_failed);
     EXPECT_EQ(handling_.state(), State::parked);
+}
+
+TEST_F(HandlingTest, an_outage_uses_no_attempt_and_keeps_the_batch) {  // PUMP-19
+    int outages = 8;
+    behaviour_ = [&](Partition& partition, Events) -> Result<> {
+        EXPECT_EQ(partition.attempt(), 0u);
+        if (outages-- > 0) return Error{ErrorCode::unavailable, "the database is away"};
+        return {};
+    };
+    handling_.begin(batch(0, 2));
+    rig_.run_for(seconds(5));
+    EXPECT_EQ(handling_.state(), State::resting);
+    EXPECT_TRUE(handling_.is_outage_pause());
+    EXPECT_EQ(handling_.reason(), "unavailable: the database is away");
+    EXPECT_EQ(rig_.checkpoints.latest().attempts, 0u);
+
+    ASSERT_TRUE(run_until_idle());
+
+    EXPECT_EQ(calls_.size(), 9u);
+    for (const Sequences& call : calls_) EXPECT_EQ(call, (Sequences{0, 1, 2}));
+    EXPECT_EQ(handling_.handled_sequence(), 2);
+    EXPECT_EQ(handling_.reason(), "");
+}
+
+TEST_F(HandlingTest, an_outage_repeats_nothing_that_was_asked_for) {  // PUMP-19
+    behaviour_ = [this](Partition& partition, Events events) -> Result<> {
+        if (calls_.size() > 1) return {};
+        partition.checkpoint(events[0]);
+        return Error{ErrorCode::overloaded, "full"};
+    };
+    handling_.begin(batch(0, 2));
+
+    ASSERT_TRUE(run_until_idle());
+
+    EXPECT_EQ(calls_, (std::vector<Sequences>{{0, 1, 2}, {1, 2}}));
+}
+
+TEST_F(HandlingTest, an_outage_loses_nothing_at_most_once) {  // PUMP-19
+    rig_.options.delivery = Delivery::at_most_once;
+    behaviour_ = [this](Partition&, Events) -> Result<> {
+        if (calls_.size() == 1) return Error{ErrorCode::unavailable, "it cannot start"};
+        return {};
+    };
+    handling_.begin(batch(0, 2));
+
+    ASSERT_TRUE(run_until_idle());
+
+    EXPECT_EQ(calls_, (std::vector<Sequences>{{0, 1, 2}, {0, 1, 2}}));
+}
+
+TEST_F(HandlingTest, drains_in_an_outage_without_an_attempt) {  // PUMP-19
+    behaviour_ = [](Partition&, Events) { return Result<>(Error{ErrorCode::unavailable, "away"}); };
+    handling_.begin(batch(0, 2));
+    run_until_called();
+    is_closing_ = true;
+
+    ASSERT_TRUE(rig_.run_until([this] { return drained_ > 0; }));
+
+    EXPECT_EQ(rig_.checkpoints.latest().attempts, 0u);
+    EXPECT_EQ(handling_.handled_sequence(), -1);
+}
+
+TEST_F(HandlingTest, a_storm_of_dead_letters_parks_the_partition) {
+    rig_.options.retry.attempts_max = 1;
+    rig_.options.poison_in_row_max = 3;
+    bool is_mended = false;
+    behaviour_ = [&](Partition&, Events) {
+        return is_mended ? Result<>() : Result<>(Error{ErrorCode::handler_failed, "broken"});
+    };
+    handling_.begin(batch(0, 9));
+    rig_.run_for(seconds(60));
+
+    ASSERT_EQ(handling_.state(), State::parked);
+    EXPECT_EQ(is_storm_, true);
+    EXPECT_EQ(
+        parked_because_,
+        "3 events in a row were dead-lettered, and event 3 fails too: handler_failed: broken");
+    EXPECT_EQ(handling_.handled_sequence(), 2);
+    EXPECT_EQ(rig_.operations().back(), "pause");
+
+    is_mended = true;
+    EXPECT_TRUE(handling_.unpark());
+
+    ASSERT_TRUE(run_until_idle());
+    EXPECT_EQ(handling_.handled_sequence(), 9) << "the event that met the limit was not lost";
+}
+
+TEST_F(HandlingTest, an_event_that_is_handled_ends_a_storm) {
+    rig_.options.retry.attempts_max = 1;
+    rig_.options.poison_in_row_max = 2;
+    behaviour_ = [](Partition&, Events events) -> Result<> {
+        for (const Event& each : events) {
+            if (each.sequence_number % 3 != 0) return Error{ErrorCode::handler_failed, "poison"};
+        }
+        return {};
+    };
+    handling_.begin(batch(0, 9));
+
+    EXPECT_TRUE(run_until_idle()) << "two bad ones, one good one, and again";
+}
+
+TEST_F(HandlingTest, without_a_limit_no_storm_parks) {
+    rig_.options.retry.attempts_max = 1;
+    rig_.options.poison_in_row_max = 0;
+    behaviour_ = [](Partition&, Events) { return Result<>(Error{ErrorCode::handler_failed, ""}); };
+    handling_.begin(batch(0, 99));
+
+    EXPECT_TRUE(run_until_idle());
+    EXPECT_EQ(handling_.handled_sequence(), 99);
 }
 
 TEST_F(HandlingTest, at_most_once_is_stored_before_the_call) {  // PUMP-15

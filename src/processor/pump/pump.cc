@@ -101,7 +101,7 @@ void Pump::on_flush(Callback<void(Result<>)> done) {
 void Pump::on_pause(bool is_paused) {
     is_paused_ = is_paused;
     if (is_paused || is_closing()) return;
-    handling_.unpark();
+    if (handling_.unpark()) owner_.on_unparked(partition_);
     intake_.fill();
     dispatch();
 }
@@ -205,10 +205,12 @@ PartitionStatus Pump::status() const {
     status.last_enqueued_sequence = intake_.last_enqueued();
     status.events_handled = handling_.events_handled();
     status.failures = handling_.failures();
+    status.reason = handling_.reason();
     status.state = is_closing()                     ? "closing"
                    : batch == State::parked         ? "parked"
                    : is_stopped()                   ? "paused"
                    : !opening_.is_open()            ? "opening"
+                   : handling_.is_outage_pause()    ? "waiting"
                    : batch == State::resting        ? "retrying"
                    : batch == State::dead_lettering ? "retrying"
                    : batch == State::idle           ? "reading"

@@ -102,6 +102,9 @@ private:
     void on_not_stored(const Error& error) override;
     void on_not_committed(const Error& error) override;
     void on_stop_wanted(const Error& error) override { owner_.on_stop_wanted(partition_, error); }
+    void on_parked(bool is_storm, const std::string& reason) override {
+        owner_.on_parked(partition_, is_storm, reason);
+    }
 
     // The end.
     void drop_reader() override { opening_.drop_reader(); }

@@ -3,6 +3,8 @@
 // Ownership: all of it outlives the pump. Threads: pinned to the processor's loop.
 #pragma once
 
+#include <string>
+
 #include "base/ids.h"
 #include "base/lifetime.h"
 #include "base/result.h"
@@ -34,6 +36,10 @@ public:
     virtual void on_failure(const Failure& failure) = 0;
     // A poisonous event is to end the processor.
     virtual void on_stop_wanted(PartitionId partition, const Error& error) = 0;
+    // The pump handles nothing more of it until hold(false); on_unparked() if its handler resumed
+    // it.
+    virtual void on_parked(PartitionId, bool /*is_storm*/, const std::string& /*reason*/) {}
+    virtual void on_unparked(PartitionId) {}
     // As the hub describes itself now. False if it is another one, whose events are not to be read:
     // the processor is stopped.
     virtual bool on_hub(const source::HubProperties&) { return true; }

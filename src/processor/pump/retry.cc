@@ -29,6 +29,10 @@ Duration restart_delay(std::uint32_t failures, Random& random) {
                     random);
 }
 
+bool is_outage(const Error& error) {
+    return error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded;
+}
+
 Verdict judge(const RetryPolicy& policy, const Error& error, std::size_t batch_events,
               std::uint32_t failures) {
     const bool is_hopeless = policy.is_retriable && !policy.is_retriable(error);

@@ -16,7 +16,12 @@ Duration retry_delay(const RetryPolicy& policy, std::uint32_t failures, Random& 
 // row: 100 ms, doubling up to 5 s, give or take a fifth.
 Duration restart_delay(std::uint32_t failures, Random& random);
 
-// What becomes of a batch whose handler has failed.
+// Whether a handler says with this error that its surroundings failed, not the event: `unavailable`
+// (its database is away, its command cannot be started) and `overloaded`. No attempt is counted. A
+// `timed_out` is one: an event may be what takes so long.
+bool is_outage(const Error& error);
+
+// What becomes of a batch whose handler has failed, and not for an outage.
 enum class Verdict : std::uint8_t {
     retry,   // after a pause
     single,  // one by one, at once: only one of them may be to blame

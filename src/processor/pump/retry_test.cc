@@ -56,5 +56,15 @@ TEST(Verdict, does_not_wait_for_errors_that_are_not_worth_another_attempt) {
     EXPECT_EQ(judge(policy, failed, 1, 1), Verdict::poison);
 }
 
+TEST(Outage, is_what_backing_off_may_mend_but_no_slow_event) {
+    for (const ErrorCode code : {ErrorCode::unavailable, ErrorCode::overloaded}) {
+        EXPECT_TRUE(is_outage({code, ""})) << to_string(code);
+    }
+    for (const ErrorCode code : {ErrorCode::timed_out, ErrorCode::handler_failed,
+                                 ErrorCode::invalid_argument, ErrorCode::cancelled}) {
+        EXPECT_FALSE(is_outage({code, ""})) << to_string(code);
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::processor

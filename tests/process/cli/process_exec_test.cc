@@ -65,6 +65,107 @@ TEST_F(ProcessExec, treats_an_early_bad_exit_as_a_failure) {
     EXPECT_TRUE(has(errors, "exit code 3")) << errors;
 }
 
+TEST_F(ProcessExec, a_command_that_is_not_there_stops_it_at_once) {
+    create(1);
+    send({"a", "b", "c"});
+    for (const char* ack : {"exit", "line"}) {
+        const auto ended =
+            fault::run_to_end(process("./no-such-bill", {"--ack", ack, "--attempts", "1"}));
+
+        EXPECT_EQ(ended.exit_code, 1) << ended.errors;
+        EXPECT_TRUE(has(ended.errors, "the command cannot be run: exit code 127")) << ended.errors;
+        EXPECT_TRUE(has(ended.errors, "try: check --exec")) << ended.errors;
+        EXPECT_FALSE(has(ended.errors, "dead letter:")) << ended.errors;
+    }
+
+    EXPECT_EQ(attempts(), 0);
+    EXPECT_FALSE(is_done()) << "three events are behind";
+    Process running(process("cat > /dev/null"));
+    EXPECT_TRUE(eventually([&] { return is_done(); })) << "nothing was lost";
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.wait().code, 0);
+}
+
+TEST_F(ProcessExec, waits_for_a_command_that_went_away) {
+    create(1);
+    send({"a"});
+    const std::string program = hub_->file(name_ + ".sh");
+    const auto install = [&](const char* mode) {
+        std::ofstream(program) << "#!/bin/sh\ncat > /dev/null\n";
+        ASSERT_EQ(std::system(("chmod " + std::string(mode) + " " + program).c_str()), 0);
+    };
+    install("755");
+    Process running(process(program, {"--attempts", "1"}));
+    ASSERT_TRUE(eventually([&] { return is_done(); }));
+
+    install("644");  // not executable: 126
+    send({"b", "c"});
+    std::string line;
+    while (!has(line, "cannot be run")) line = running.read_error_line();
+    EXPECT_TRUE(has(line, "exit code 126")) << line;
+    EXPECT_EQ(std::remove(program.c_str()), 0);  // not there: 127
+    while (!has(line, "exit code 127")) line = running.read_error_line();
+    EXPECT_FALSE(is_done());
+
+    install("755");
+
+    EXPECT_TRUE(eventually([&] { return is_done(); }));
+    running.signal(SIGTERM);
+    const std::string errors = running.rest_of_errors();
+    EXPECT_EQ(running.wait().code, 0) << errors;
+    EXPECT_EQ(attempts(), 0);
+    EXPECT_FALSE(has(errors, "dead letter")) << errors;
+}
+
+TEST_F(ProcessExec, a_full_standard_output_stops_it_and_loses_nothing) {
+    create(1);
+    send({"a", "b", "c"});
+    std::string command;
+    for (const std::string& word : ProcessTest::process({"--attempts", "1"})) {
+        command += "'" + word + "' ";
+    }
+
+    const auto ended = fault::run_to_end({"/bin/sh", "-c", command + "> /dev/full"});
+
+    EXPECT_EQ(ended.exit_code, 1) << ended.errors;
+    EXPECT_TRUE(has(ended.errors, "standard output: No space left on device")) << ended.errors;
+    EXPECT_FALSE(has(ended.errors, "dead letter:")) << ended.errors;
+    EXPECT_EQ(attempts(), 0);
+    EXPECT_FALSE(is_done());
+}
+
+TEST_F(ProcessExec, a_storm_of_dead_letters_parks_until_a_resume) {
+    create(1);
+    send({"--count", "10", "x"});
+    const std::string mended = hub_->file(name_ + ".mended");
+    const auto processor = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "processor");
+        words.insert(words.end(), {name_, "--store", store_});
+        return evenkeel(words);
+    };
+
+    Process running(process("cat > /dev/null; test -e " + mended,
+                            {"--attempts", "1", "--poison-in-row-max", "3"}));
+    ASSERT_TRUE(eventually([&] { return has(status().output, "in a row were dead-lettered"); }));
+
+    const auto listed = processor({"ls"});
+    EXPECT_TRUE(has(listed.output, "0 (parked)")) << listed.output;
+    EXPECT_TRUE(has(listed.errors, "3 events in a row were dead-lettered, and event 3 fails too"))
+        << listed.errors;
+    EXPECT_TRUE(has(listed.errors, "evenkeel processor resume " + name_)) << listed.errors;
+    EXPECT_EQ(partitions().at(0).position, 2) << "three dead letters, and not one more";
+
+    std::ofstream(mended) << "yes";
+    const auto resumed = processor({"resume"});
+    EXPECT_EQ(resumed.exit_code, 0) << resumed.errors;
+    EXPECT_TRUE(has(resumed.errors, "partition 0 was parked and is tried again")) << resumed.errors;
+
+    EXPECT_TRUE(eventually([&] { return is_done(); }));
+    running.signal(SIGTERM);
+    EXPECT_EQ(running.wait().code, 0);
+    EXPECT_FALSE(has(status().output, "in a row were dead-lettered"));
+}
+
 TEST_F(ProcessExec, stop_lets_the_running_command_finish) {
     create(1);
     send({"a", "b", "c"});

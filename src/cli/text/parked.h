@@ -1,0 +1,32 @@
+// Partitions that stand still until an operator resumes them, for operators: why, and what to do.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+
+#include "base/ids.h"
+#include "processor/ownership/parked.h"
+
+namespace boost::json {
+class value;
+}
+
+namespace evenkeel::cli {
+
+struct ParkedPlace {
+    std::string event_hub;
+    std::string group;
+    std::string store;
+};
+
+// A line for each: "partition 3: parked 2m ago: <reason>; 'evenkeel processor resume eh1 -p 3'
+// resumes it".
+std::string parked_lines(const std::map<PartitionId, processor::Parked>& parked,
+                         const ParkedPlace& place, std::int64_t now_ms);
+
+// null, or an object: why and since when.
+boost::json::value parked_json(const std::map<PartitionId, processor::Parked>& parked,
+                               PartitionId partition);
+
+}  // namespace evenkeel::cli
