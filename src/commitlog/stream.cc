@@ -34,29 +34,28 @@ Offset Stream::last_offset() const {
 }
 
 Appended Stream::append(std::span<const NewEvent> events, WallTime now) {
-    taken_.last_time = std::max(taken_.last_time, now);
-    const SequenceNumber first = taken_.sequence;
+    // In locals: for all that the compiler knows, the bytes written below might be members.
+    StreamEnd end = taken_;
+    const Offset synced = visible_.offset;
+    const std::uint32_t seed = seed_;
+    end.last_time = std::max(end.last_time, now);
+    auto behind = static_cast<std::uint32_t>(events.size());
     std::uint32_t index = 0;
     for (const auto& event : events) {
         const std::size_t size = stored_bytes(event.key.size(), event.body.size());
-        const Record record{taken_.sequence,
-                            taken_.offset,
-                            taken_.last_time,
-                            index,
-                            static_cast<std::uint32_t>(events.size()) - 1 - index,
-                            visible_.offset,
-                            event.key,
-                            event.body};
+        const Record record{end.sequence, end.offset, end.last_time, index++,
+                            --behind,     synced,     event.key,     event.body};
         index_.note({record.offset, record.sequence, record.enqueued});
-        encode(record, seed_, tail_.append(size));
-        taken_.last_record_bytes = static_cast<std::uint32_t>(size);
-        taken_.sequence = taken_.sequence + 1;
-        taken_.offset = tail_.end();
-        ++index;
+        encode(record, seed, tail_.append(size));
+        end.last_record_bytes = static_cast<std::uint32_t>(size);
+        end.sequence = end.sequence + 1;
+        end.offset = end.offset + static_cast<std::int64_t>(size);
     }
+    const SequenceNumber first = taken_.sequence;
+    taken_ = end;
     check_state();
-    return {first, taken_.sequence + -1, taken_.offset + -std::int64_t{taken_.last_record_bytes},
-            taken_.last_time};
+    return {first, end.sequence + -1, end.offset + -std::int64_t{end.last_record_bytes},
+            end.last_time};
 }
 
 std::uint64_t Stream::active_bytes() const {

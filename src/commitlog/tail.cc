@@ -14,15 +14,15 @@ constexpr std::size_t chunk_bytes_max = std::size_t{1} << 20;
 }  // namespace
 
 std::byte* Tail::append(std::size_t bytes) {
-    if (chunks_.empty() || broken_ ||
-        chunks_.back().chunk->capacity - chunks_.back().used < bytes) {
+    Held* last = chunks_.empty() ? nullptr : &chunks_.back();
+    if (!last || broken_ || last->chunk->capacity - last->used < bytes) {
         next_capacity_ = std::clamp(next_capacity_ * 2, chunk_bytes_min, chunk_bytes_max);
         chunks_.push_back({std::make_shared<Chunk>(end_, std::max(bytes, next_capacity_)), 0});
+        last = &chunks_.back();
         broken_ = false;
     }
-    Held& last = chunks_.back();
-    std::byte* const at = last.chunk->bytes.get() + last.used;
-    last.used += bytes;
+    std::byte* const at = last->chunk->bytes.get() + last->used;
+    last->used += bytes;
     end_ = end_ + static_cast<std::int64_t>(bytes);
     return at;
 }
