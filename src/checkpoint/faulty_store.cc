@@ -191,11 +191,24 @@ void FaultyStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
     });
 }
 
-void FaultyStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
+void FaultyStore::list_dead_letters(const DeadLetterPage& page,
+                                    Answer<std::vector<DeadLetter>> done) {
     ++requests_;
-    exchange(faults_.list_half, std::move(done), [count_max](Store& inner, auto answer) {
-        inner.list_dead_letters(count_max, std::move(answer));
+    exchange(faults_.list_half, std::move(done), [page](Store& inner, auto answer) {
+        inner.list_dead_letters(page, std::move(answer));
     });
+}
+
+void FaultyStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    ++requests_;
+    exchange(faults_.list_half, std::move(done),
+             [](Store& inner, auto answer) { inner.count_dead_letters(std::move(answer)); });
+}
+
+void FaultyStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    ++requests_;
+    exchange(faults_.write_half, std::move(done),
+             [id](Store& inner, auto answer) { inner.remove_dead_letter(id, std::move(answer)); });
 }
 
 void FaultyStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {

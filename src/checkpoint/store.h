@@ -31,6 +31,8 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <map>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -116,6 +118,19 @@ struct DeadLetter {
     std::vector<std::byte> sections = {};  // the encoded AMQP sections, as they came
 };
 
+// Which of a group's dead letters.
+struct DeadLetterId {
+    PartitionId partition;
+    SequenceNumber sequence = {};
+    auto operator<=>(const DeadLetterId&) const = default;
+};
+
+// Some of a group's dead letters, in the order of partition and sequence number.
+struct DeadLetterPage {
+    std::size_t count_max = 100;
+    std::optional<DeadLetterId> after = {};  // only those behind it
+};
+
 // A small value under a name, for all that needs no operation of its own: requests of operators
 // ("request/..."), and the last moves of each partition ("moves/<partition>").
 struct Record {
@@ -165,7 +180,12 @@ public:
 
     // Once for each (partition, sequence): a second one changes nothing. Success = durable.
     virtual void add_dead_letter(const DeadLetter& letter, Answer<> done) = 0;
-    virtual void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) = 0;
+    virtual void list_dead_letters(const DeadLetterPage& page,
+                                   Answer<std::vector<DeadLetter>> done) = 0;
+    // Of each partition that has some. Reads none of them.
+    virtual void count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) = 0;
+    // For operators. Success also if it is not there.
+    virtual void remove_dead_letter(const DeadLetterId& id, Answer<> done) = 0;
 
     // Those whose key begins with `prefix`, by key.
     virtual void list_records(std::string_view prefix, Answer<std::vector<Record>> done) = 0;

@@ -69,8 +69,17 @@ void TimedStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
     inner_.add_dead_letter(letter, within_limit(std::move(done)));
 }
 
-void TimedStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
-    inner_.list_dead_letters(count_max, within_limit(std::move(done)));
+void TimedStore::list_dead_letters(const DeadLetterPage& page,
+                                   Answer<std::vector<DeadLetter>> done) {
+    inner_.list_dead_letters(page, within_limit(std::move(done)));
+}
+
+void TimedStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    inner_.count_dead_letters(within_limit(std::move(done)));
+}
+
+void TimedStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    inner_.remove_dead_letter(id, within_limit(std::move(done)));
 }
 
 void TimedStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {

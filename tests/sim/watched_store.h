@@ -73,9 +73,15 @@ public:
     void add_dead_letter(const checkpoint::DeadLetter& letter, Answer<> done) override {
         inner_->add_dead_letter(letter, told(watch_.put_aside, letter, std::move(done)));
     }
-    void list_dead_letters(std::size_t count_max,
+    void count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) override {
+        inner_->count_dead_letters(std::move(done));
+    }
+    void remove_dead_letter(const checkpoint::DeadLetterId& id, Answer<> done) override {
+        inner_->remove_dead_letter(id, std::move(done));
+    }
+    void list_dead_letters(const checkpoint::DeadLetterPage& page,
                            Answer<std::vector<checkpoint::DeadLetter>> done) override {
-        inner_->list_dead_letters(count_max, std::move(done));
+        inner_->list_dead_letters(page, std::move(done));
     }
     void list_records(std::string_view prefix,
                       Answer<std::vector<checkpoint::Record>> done) override {

@@ -36,6 +36,7 @@ struct BlobService::Listing {
     std::string prefix;
     std::size_t count_max;
     Callback<void(Result<std::vector<ListedBlob>>)> done;
+    std::string after;
     std::vector<ListedBlob> found = {};
     std::string marker = {};
     std::size_t pages = 0;
@@ -108,14 +109,17 @@ void BlobService::try_again(const std::shared_ptr<Asked>& asked, Error why) {
 }
 
 void BlobService::list(std::string prefix, std::size_t count_max,
-                       Callback<void(Result<std::vector<ListedBlob>>)> done) {
-    next_page(std::make_shared<Listing>(Listing{std::move(prefix), count_max, std::move(done)}));
+                       Callback<void(Result<std::vector<ListedBlob>>)> done, std::string after) {
+    next_page(std::make_shared<Listing>(
+        Listing{std::move(prefix), count_max, std::move(done), std::move(after)}));
 }
 
 void BlobService::next_page(const std::shared_ptr<Listing>& listing) {
     const std::size_t left = listing->count_max - listing->found.size();
-    auto request =
-        blob_list_request(listing->prefix, std::min(options_.page_items, left), listing->marker);
+    auto request = blob_list_request(
+        listing->prefix,
+        listing->after.empty() ? std::min(options_.page_items, left) : options_.page_items,
+        listing->marker);
     ask(std::move(request), [this, listing](const Result<BlobAnswer>& answer) {
         if (!answer.ok()) return listing->done(answer.error());
         if (!answer->is_good()) {
@@ -126,6 +130,8 @@ void BlobService::next_page(const std::shared_ptr<Listing>& listing) {
         auto page = parse_blob_list(answer->body);
         if (!page.ok()) return listing->done(page.error());
         for (BlobItem& item : page->items) {
+            if (item.name <= listing->after || listing->found.size() == listing->count_max)
+                continue;
             const auto age = std::max(answer->date - item.modified, std::chrono::milliseconds(0));
             listing->found.push_back({std::move(item), age});
         }

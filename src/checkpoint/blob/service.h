@@ -67,9 +67,10 @@ public:
     // answers. `not_found`: there is no such container. `invalid_argument`: we are not let in.
     // `unavailable`, `timed_out`: it may have been carried out.
     void ask(BlobRequest request, Callback<void(Result<BlobAnswer>)> done);
-    // All blobs whose name begins with `prefix`, page by page; at most `count_max`.
+    // All blobs whose name begins with `prefix`, page by page; at most `count_max`, and only those
+    // whose name comes behind `after`.
     void list(std::string prefix, std::size_t count_max,
-              Callback<void(Result<std::vector<ListedBlob>>)> done);
+              Callback<void(Result<std::vector<ListedBlob>>)> done, std::string after = {});
 
     // Blocks, for opening; tries again only where no answer came. Threads: any but the loop's and
     // the fetcher's.

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <deque>
+#include <limits>
 #include <map>
 #include <utility>
 
@@ -9,6 +10,7 @@
 
 #include "base/lifetime.h"
 #include "base/log.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "checkpoint/blob/checkpoints.h"
 #include "checkpoint/blob/listing.h"
@@ -277,15 +279,16 @@ void BlobStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
                          });
 }
 
-void BlobStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
+void BlobStore::list_dead_letters(const DeadLetterPage& page,
+                                  Answer<std::vector<DeadLetter>> done) {
     State& state = *state_;
-    if (count_max == 0) {
+    if (page.count_max == 0) {
         state.loop.post(state.lifetime.guard(
             [done = std::move(done)]() mutable { done(std::vector<DeadLetter>()); }));
         return;
     }
     state.service->list(
-        state.names.dead_letters(), count_max,
+        state.names.dead_letters(), page.count_max,
         [&state, done = std::move(done)](Result<std::vector<ListedBlob>> found) mutable {
             if (!found.ok()) return done(found.error());
             state.listings.read(
@@ -303,6 +306,36 @@ void BlobStore::list_dead_letters(std::size_t count_max, Answer<std::vector<Dead
                     }
                     done(std::move(letters));
                 });
+        },
+        page.after ? state.names.dead_letter(page.after->partition, page.after->sequence) : "");
+}
+
+void BlobStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    const std::string prefix = state_->names.dead_letters();
+    state_->service->list(
+        prefix, std::numeric_limits<std::size_t>::max(),
+        [prefix, done = std::move(done)](const Result<std::vector<ListedBlob>>& found) mutable {
+            if (!found.ok()) return done(found.error());
+            std::map<PartitionId, std::uint64_t> counts;
+            for (const ListedBlob& blob : *found) {
+                const std::string_view rest =
+                    std::string_view(blob.item.name).substr(prefix.size());
+                const auto partition = parse_number<std::uint32_t>(rest.substr(0, rest.find('/')));
+                if (partition) ++counts[{*partition}];
+            }
+            done(std::move(counts));
+        });
+}
+
+void BlobStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    state_->service->ask(
+        {.method = "DELETE", .blob = state_->names.dead_letter(id.partition, id.sequence)},
+        [done = std::move(done)](const Result<BlobAnswer>& answer) mutable {
+            if (!answer.ok()) return done(answer.error());
+            if (answer->is_good() || answer->status == 404) return done({});
+            done(
+                Error{ErrorCode::unavailable, fmt::format("the dead letter was not removed ({} {})",
+                                                          answer->status, answer->code)});
         });
 }
 

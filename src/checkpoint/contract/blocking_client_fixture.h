@@ -84,9 +84,18 @@ public:
     Result<> add(const DeadLetter& letter) {
         return ask<void>([&](Store& s, auto done) { s.add_dead_letter(letter, std::move(done)); });
     }
-    Result<std::vector<DeadLetter>> dead_letters(std::size_t count_max) {
-        return ask<std::vector<DeadLetter>>(
-            [&](Store& s, auto done) { s.list_dead_letters(count_max, std::move(done)); });
+    Result<> remove(const DeadLetterId& id) {
+        return ask<void>([&](Store& s, auto done) { s.remove_dead_letter(id, std::move(done)); });
+    }
+    Result<std::map<PartitionId, std::uint64_t>> dead_letter_counts() {
+        return ask<std::map<PartitionId, std::uint64_t>>(
+            [](Store& s, auto done) { s.count_dead_letters(std::move(done)); });
+    }
+    Result<std::vector<DeadLetter>> dead_letters(std::size_t count_max,
+                                                 std::optional<DeadLetterId> after = {}) {
+        return ask<std::vector<DeadLetter>>([&](Store& s, auto done) {
+            s.list_dead_letters({count_max, after}, std::move(done));
+        });
     }
 
     Result<std::vector<Record>> records(std::string_view prefix = "") {

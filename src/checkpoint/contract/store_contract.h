@@ -323,6 +323,53 @@ TEST_P(StoreContract, a_dead_letter_is_kept_once) {
     EXPECT_TRUE(a->dead_letters(0)->empty());
 }
 
+TEST_P(StoreContract, dead_letters_come_in_pages_in_order) {
+    const auto a = client();
+    const std::vector<DeadLetterId> ids = {
+        {{0}, {9}}, {{0}, {10}}, {{2}, {3}}, {{2}, {100}}, {{10}, {1'000'000'000'000}},
+        {{11}, {0}}};
+    for (const DeadLetterId& id : ids) {
+        ASSERT_TRUE(a->add({.partition = id.partition, .sequence = id.sequence}));
+    }
+
+    std::vector<DeadLetterId> seen;
+    std::optional<DeadLetterId> after;
+    for (std::size_t pages = 0; pages <= ids.size(); ++pages) {
+        const auto page = a->dead_letters(2, after);
+        ASSERT_TRUE(page) << to_string(page.error());
+        ASSERT_LE(page->size(), 2u);
+        for (const DeadLetter& each : *page) seen.push_back({each.partition, each.sequence});
+        if (page->empty()) break;
+        after = seen.back();
+    }
+
+    EXPECT_EQ(seen, ids);
+    const auto from_two = a->dead_letters(10, DeadLetterId{{1}, {5}});
+    ASSERT_TRUE(from_two);
+    EXPECT_EQ(from_two->size(), 4u) << "after need not be there";
+}
+
+TEST_P(StoreContract, a_dead_letter_is_removed_once_and_counted) {
+    const auto a = client(), b = client();
+    EXPECT_TRUE(a->dead_letter_counts()->empty());
+    for (const std::int64_t sequence : {1, 2, 3}) {
+        ASSERT_TRUE(a->add({.partition = {4}, .sequence = {sequence}}));
+    }
+    ASSERT_TRUE(a->add({.partition = {10}, .sequence = {1}}));
+    const std::map<PartitionId, std::uint64_t> all = {{{4}, 3}, {{10}, 1}};
+    EXPECT_EQ(*b->dead_letter_counts(), all);
+
+    EXPECT_TRUE(b->remove(DeadLetterId{{4}, {2}}));
+    EXPECT_TRUE(b->remove(DeadLetterId{{4}, {2}})) << "success also if it is not there";
+    EXPECT_TRUE(b->remove(DeadLetterId{{5}, {2}}));
+
+    const std::map<PartitionId, std::uint64_t> left = {{{4}, 2}, {{10}, 1}};
+    EXPECT_EQ(*a->dead_letter_counts(), left);
+    EXPECT_EQ(a->dead_letters(10)->at(1).sequence, SequenceNumber{3});
+    EXPECT_TRUE(a->add({.partition = {4}, .sequence = {2}})) << "it may come again";
+    EXPECT_EQ(a->dead_letters(10)->size(), 4u);
+}
+
 // --- STORE-5, threads, watch
 
 TEST_P(StoreContract, a_durable_store_has_everything_when_it_is_opened_again) {

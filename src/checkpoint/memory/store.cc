@@ -134,10 +134,24 @@ void MemoryStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
     }));
 }
 
-void MemoryStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
+void MemoryStore::list_dead_letters(const DeadLetterPage& page,
+                                    Answer<std::vector<DeadLetter>> done) {
     answer<std::vector<DeadLetter>>(
         std::move(done),
-        server_.apply(*this, [&](Table& table, Moment) { return table.dead_letters(count_max); }));
+        server_.apply(*this, [&](Table& table, Moment) { return table.dead_letters(page); }));
+}
+
+void MemoryStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    answer<std::map<PartitionId, std::uint64_t>>(
+        std::move(done),
+        server_.apply(*this, [](Table& table, Moment) { return table.dead_letter_counts(); }));
+}
+
+void MemoryStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    answer(std::move(done), server_.apply(*this, [&](Table& table, Moment) {
+        table.remove_dead_letter(id);
+        return Result<>();
+    }));
 }
 
 void MemoryStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {

@@ -48,13 +48,19 @@ std::vector<Checkpoint> Table::checkpoints() const {
     return listed;
 }
 
-std::vector<DeadLetter> Table::dead_letters(std::size_t count_max) const {
+std::vector<DeadLetter> Table::dead_letters(const DeadLetterPage& page) const {
     std::vector<DeadLetter> listed;
-    for (const auto& [key, letter] : dead_letters_) {
-        if (listed.size() == count_max) break;
-        listed.push_back(letter);
+    auto each = page.after ? dead_letters_.upper_bound(*page.after) : dead_letters_.begin();
+    for (; each != dead_letters_.end() && listed.size() < page.count_max; ++each) {
+        listed.push_back(each->second);
     }
     return listed;
+}
+
+std::map<PartitionId, std::uint64_t> Table::dead_letter_counts() const {
+    std::map<PartitionId, std::uint64_t> counts;
+    for (const auto& [id, letter] : dead_letters_) ++counts[id.partition];
+    return counts;
 }
 
 Result<std::string> Table::write_member(const Member& member, Moment at) {
@@ -135,7 +141,7 @@ void Table::reset_checkpoint(const Checkpoint& checkpoint, Moment at) {
 }
 
 void Table::add_dead_letter(const DeadLetter& letter) {
-    dead_letters_.try_emplace({letter.partition, letter.sequence}, letter);
+    dead_letters_.try_emplace(DeadLetterId{letter.partition, letter.sequence}, letter);
 }
 
 std::vector<Record> Table::records(std::string_view prefix) const {

@@ -29,7 +29,8 @@ public:
     std::vector<Member> members(Moment at) const;
     std::vector<Ownership> ownerships(Moment at) const;
     std::vector<Checkpoint> checkpoints() const;
-    std::vector<DeadLetter> dead_letters(std::size_t count_max) const;
+    std::vector<DeadLetter> dead_letters(const DeadLetterPage& page) const;
+    std::map<PartitionId, std::uint64_t> dead_letter_counts() const;
     std::vector<Record> records(std::string_view prefix) const;
 
     Result<std::string> write_member(const Member& member, Moment at);
@@ -39,6 +40,7 @@ public:
     Result<> write_checkpoint(const Checkpoint& checkpoint, Moment at);
     void reset_checkpoint(const Checkpoint& checkpoint, Moment at);
     void add_dead_letter(const DeadLetter& letter);
+    void remove_dead_letter(const DeadLetterId& id) { dead_letters_.erase(id); }
     Result<std::string> write_record(const Record& record);
 
     // Rises when members or ownerships change in more than their version, age, note and load.
@@ -58,7 +60,7 @@ private:
     std::map<std::string, Entry<Member>, std::less<>> members_;
     std::map<PartitionId, Entry<Ownership>> ownerships_;
     std::map<PartitionId, Checkpoint> checkpoints_;
-    std::map<std::pair<PartitionId, SequenceNumber>, DeadLetter> dead_letters_;
+    std::map<DeadLetterId, DeadLetter> dead_letters_;
     std::map<std::string, Record, std::less<>> records_;
 };
 

@@ -148,10 +148,25 @@ void PostgresStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
         [](const PostgresRows&) { return Result<>(); });
 }
 
-void PostgresStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
+void PostgresStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    state_->submit(std::move(done), &postgres::count_dead_letters,
+                   [](const PostgresRows& rows) -> Result<std::map<PartitionId, std::uint64_t>> {
+                       return postgres::dead_letter_counts(rows);
+                   });
+}
+
+void PostgresStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
     state_->submit(
         std::move(done),
-        [count_max](std::int64_t group) { return postgres::list_dead_letters(group, count_max); },
+        [id](std::int64_t group) { return postgres::remove_dead_letter(group, id); },
+        [](const PostgresRows&) -> Result<> { return {}; });
+}
+
+void PostgresStore::list_dead_letters(const DeadLetterPage& page,
+                                      Answer<std::vector<DeadLetter>> done) {
+    state_->submit(
+        std::move(done),
+        [page](std::int64_t group) { return postgres::list_dead_letters(group, page); },
         [](const PostgresRows& rows) -> Result<std::vector<DeadLetter>> {
             return postgres::dead_letters(rows);
         });

@@ -276,13 +276,38 @@ PostgresCommand add_dead_letter(std::int64_t group, const DeadLetter& letter) {
          number(letter.attempts), number(letter.at_ms), to_postgres_bytes(letter.sections)}};
 }
 
-PostgresCommand list_dead_letters(std::int64_t group, std::size_t count_max) {
+PostgresCommand count_dead_letters(std::int64_t group) {
+    return {
+        "SELECT partition, count(*) FROM evenkeel.dead_letter WHERE group_id = $1"
+        " GROUP BY partition",
+        {number(group)}};
+}
+
+std::map<PartitionId, std::uint64_t> dead_letter_counts(const PostgresRows& rows) {
+    std::map<PartitionId, std::uint64_t> counts;
+    for (int row = 0; row < rows.size(); ++row) {
+        counts[{to_unsigned(rows.integer(row, 0))}] =
+            static_cast<std::uint64_t>(rows.integer(row, 1));
+    }
+    return counts;
+}
+
+PostgresCommand remove_dead_letter(std::int64_t group, const DeadLetterId& id) {
+    return {
+        "DELETE FROM evenkeel.dead_letter WHERE group_id = $1 AND partition = $2 AND sequence = $3",
+        {number(group), number(id.partition.value), number(id.sequence.value)}};
+}
+
+PostgresCommand list_dead_letters(std::int64_t group, const DeadLetterPage& page) {
     return {
         "SELECT partition, sequence, event_offset, enqueued_ms, partition_key, cause, attempts,"
-        " at_ms, sections FROM evenkeel.dead_letter WHERE group_id = $1"
-        " ORDER BY partition, sequence LIMIT $2",
-        {number(group), number(static_cast<std::int64_t>(std::min<std::size_t>(
-                            count_max, std::numeric_limits<std::int64_t>::max())))}};
+        " at_ms, sections FROM evenkeel.dead_letter"
+        " WHERE group_id = $1 AND (partition, sequence) > ($2::bigint, $3::bigint)"
+        " ORDER BY partition, sequence LIMIT $4",
+        {number(group), number(page.after ? std::int64_t{page.after->partition.value} : -1),
+         number(page.after ? page.after->sequence.value : 0),
+         number(static_cast<std::int64_t>(
+             std::min<std::size_t>(page.count_max, std::numeric_limits<std::int64_t>::max())))}};
 }
 
 std::vector<DeadLetter> dead_letters(const PostgresRows& rows) {

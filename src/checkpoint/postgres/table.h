@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -46,8 +47,11 @@ std::vector<Result<>> checkpoints_written(const PostgresRows& rows,
 PostgresCommand reset_checkpoint(std::int64_t group, const Checkpoint& checkpoint);
 
 PostgresCommand add_dead_letter(std::int64_t group, const DeadLetter& letter);
-PostgresCommand list_dead_letters(std::int64_t group, std::size_t count_max);
+PostgresCommand list_dead_letters(std::int64_t group, const DeadLetterPage& page);
 std::vector<DeadLetter> dead_letters(const PostgresRows& rows);
+PostgresCommand count_dead_letters(std::int64_t group);
+std::map<PartitionId, std::uint64_t> dead_letter_counts(const PostgresRows& rows);
+PostgresCommand remove_dead_letter(std::int64_t group, const DeadLetterId& id);
 
 PostgresCommand list_records(std::int64_t group, std::string_view prefix);
 std::vector<Record> records(const PostgresRows& rows);

@@ -63,6 +63,9 @@ struct RedisStore::State {
     template <typename T, typename Convert>
     void list(const char* key, Answer<std::vector<T>> done, Convert convert);
 
+    // Of all dead letters, in order.
+    void list_letter_ids(Answer<std::vector<DeadLetterId>> done);
+
     io::Loop& loop;
     const std::string prefix;
     const std::string shown;
@@ -312,33 +315,80 @@ void RedisStore::reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) {
 }
 
 void RedisStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
-    state_->submit<void>(
-        {{nullptr,
-          {"HSETNX", state_->prefix + "dead_letters",
-           fmt::format("{}:{}", letter.partition.value, letter.sequence.value), to_redis(letter)}}},
-        std::move(done), [state = state_.get()](const auto& replies) -> Result<> {
-            if (replies[0].is_error()) return redis_error(state->shown, replies[0].text);
-            return {};
+    state_->submit<void>({{nullptr,
+                           {"HSETNX", state_->prefix + "dead_letters",
+                            letter_field({letter.partition, letter.sequence}), to_redis(letter)}}},
+                         std::move(done), [state = state_.get()](const auto& replies) -> Result<> {
+                             if (replies[0].is_error())
+                                 return redis_error(state->shown, replies[0].text);
+                             return {};
+                         });
+}
+
+// The names first: those that a page is of are known then, however many there are.
+void RedisStore::State::list_letter_ids(Answer<std::vector<DeadLetterId>> done) {
+    submit<std::vector<DeadLetterId>>(
+        {{nullptr, {"HKEYS", prefix + "dead_letters"}}}, std::move(done),
+        [where = shown](const Replies& replies) -> Result<std::vector<DeadLetterId>> {
+            if (replies[0].is_error()) return redis_error(where, replies[0].text);
+            std::vector<DeadLetterId> ids;
+            ids.reserve(replies[0].list.size());
+            for (const RespValue& field : replies[0].list) {
+                EK_TRY_ASSIGN(const DeadLetterId id, dead_letter_id_of(field.text));
+                ids.push_back(id);
+            }
+            std::ranges::sort(ids);
+            return ids;
         });
 }
 
-void RedisStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
-    Answer<std::vector<DeadLetter>> cut =
-        [done = std::move(done), count_max](Result<std::vector<DeadLetter>> listed) mutable {
-            if (listed.ok()) {
-                std::ranges::sort(*listed, {}, [](const DeadLetter& letter) {
-                    return std::pair(letter.partition, letter.sequence);
-                });
-                if (listed->size() > count_max)
-                    listed->erase(listed->begin() + static_cast<std::ptrdiff_t>(count_max),
-                                  listed->end());
-            }
-            done(std::move(listed));
-        };
-    state_->list<DeadLetter>("dead_letters", std::move(cut),
-                             [](const std::string& field, std::string_view stored, std::int64_t) {
-                                 return dead_letter_of(field, stored);
-                             });
+void RedisStore::list_dead_letters(const DeadLetterPage& page,
+                                   Answer<std::vector<DeadLetter>> done) {
+    State& state = *state_;
+    state.list_letter_ids([&state, page,
+                           done = std::move(done)](Result<std::vector<DeadLetterId>> ids) mutable {
+        if (!ids.ok()) return done(ids.error());
+        const auto begin = page.after ? std::ranges::upper_bound(*ids, *page.after) : ids->begin();
+        ids->erase(ids->begin(), begin);
+        if (ids->size() > page.count_max) ids->resize(page.count_max);
+        if (ids->empty()) return done(std::vector<DeadLetter>());
+        std::vector<std::string> words = {"HMGET", state.prefix + "dead_letters"};
+        for (const DeadLetterId& id : *ids) words.push_back(letter_field(id));
+        state.submit<std::vector<DeadLetter>>(
+            {{nullptr, std::move(words)}}, std::move(done),
+            [where = state.shown, ids = std::move(*ids)](
+                const State::Replies& replies) -> Result<std::vector<DeadLetter>> {
+                if (replies[0].is_error()) return redis_error(where, replies[0].text);
+                if (replies[0].list.size() != ids.size()) return odd_reply(where);
+                std::vector<DeadLetter> letters;
+                for (std::size_t i = 0; i < ids.size(); ++i) {
+                    const RespValue& value = replies[0].list[i];
+                    if (value.kind == RespValue::Kind::null) continue;  // removed meanwhile
+                    EK_TRY_ASSIGN(auto letter, dead_letter_of(letter_field(ids[i]), value.text));
+                    letters.push_back(std::move(letter));
+                }
+                return letters;
+            });
+    });
+}
+
+void RedisStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    state_->list_letter_ids(
+        [done = std::move(done)](const Result<std::vector<DeadLetterId>>& ids) mutable {
+            if (!ids.ok()) return done(ids.error());
+            std::map<PartitionId, std::uint64_t> counts;
+            for (const DeadLetterId& id : *ids) ++counts[id.partition];
+            done(std::move(counts));
+        });
+}
+
+void RedisStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    state_->submit<void>({{nullptr, {"HDEL", state_->prefix + "dead_letters", letter_field(id)}}},
+                         std::move(done), [state = state_.get()](const auto& replies) -> Result<> {
+                             if (replies[0].is_error())
+                                 return redis_error(state->shown, replies[0].text);
+                             return {};
+                         });
 }
 
 void RedisStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {

@@ -165,16 +165,28 @@ std::string to_redis(const DeadLetter& letter) {
                            std::to_string(letter.at_ms), std::string(as_text(letter.sections))});
 }
 
-Result<DeadLetter> dead_letter_of(const std::string& field, std::string_view stored) {
+std::string letter_field(const DeadLetterId& id) {
+    return fmt::format("{}:{}", id.partition.value, id.sequence.value);
+}
+
+Result<DeadLetterId> dead_letter_id_of(const std::string& field) {
     const std::size_t colon = field.find(':');
-    auto parts = decode_strings(stored, 7);
-    DeadLetter letter{};
+    DeadLetterId id{};
     const bool is_read =
-        colon != field.npos && parts &&
-        read_number(std::string_view(field).substr(0, colon), letter.partition.value) &&
-        read_number(std::string_view(field).substr(colon + 1), letter.sequence.value) &&
-        read_number((*parts)[1], letter.enqueued_ms) && read_number((*parts)[4], letter.attempts) &&
-        read_number((*parts)[5], letter.at_ms);
+        colon != field.npos &&
+        read_number(std::string_view(field).substr(0, colon), id.partition.value) &&
+        read_number(std::string_view(field).substr(colon + 1), id.sequence.value);
+    if (!is_read) return damaged("dead letter", field);
+    return id;
+}
+
+Result<DeadLetter> dead_letter_of(const std::string& field, std::string_view stored) {
+    EK_TRY_ASSIGN(const DeadLetterId id, dead_letter_id_of(field));
+    auto parts = decode_strings(stored, 7);
+    DeadLetter letter{.partition = id.partition, .sequence = id.sequence};
+    const bool is_read = parts && read_number((*parts)[1], letter.enqueued_ms) &&
+                         read_number((*parts)[4], letter.attempts) &&
+                         read_number((*parts)[5], letter.at_ms);
     if (!is_read) return damaged("dead letter", field);
     letter.offset = std::move((*parts)[0]);
     letter.partition_key = std::move((*parts)[2]);

@@ -41,6 +41,9 @@ Result<Checkpoint> checkpoint_of(const std::string& partition, std::string_view 
 std::optional<std::int64_t> redis_time_us(std::string_view seconds, std::string_view microseconds);
 
 std::string to_redis(const DeadLetter& letter);
+// The field that it lies in: "3:1204".
+std::string letter_field(const DeadLetterId& id);
+Result<DeadLetterId> dead_letter_id_of(const std::string& field);
 Result<DeadLetter> dead_letter_of(const std::string& field, std::string_view stored);
 
 }  // namespace evenkeel::checkpoint

@@ -120,10 +120,20 @@ void SqliteStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
                    [letter](SqliteTable& table, Moment) { return table.add_dead_letter(letter); });
 }
 
-void SqliteStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
-    state_->submit(JobKind::listing, std::move(done), [count_max](SqliteTable& table, Moment) {
-        return table.dead_letters(count_max);
-    });
+void SqliteStore::list_dead_letters(const DeadLetterPage& page,
+                                    Answer<std::vector<DeadLetter>> done) {
+    state_->submit(JobKind::listing, std::move(done),
+                   [page](SqliteTable& table, Moment) { return table.dead_letters(page); });
+}
+
+void SqliteStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    state_->submit(JobKind::listing, std::move(done),
+                   [](SqliteTable& table, Moment) { return table.dead_letter_counts(); });
+}
+
+void SqliteStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    state_->submit(JobKind::write, std::move(done),
+                   [id](SqliteTable& table, Moment) { return table.remove_dead_letter(id); });
 }
 
 void SqliteStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {

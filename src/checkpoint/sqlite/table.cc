@@ -139,14 +139,31 @@ Result<std::vector<Checkpoint>> SqliteTable::checkpoints() {
     }
 }
 
-Result<std::vector<DeadLetter>> SqliteTable::dead_letters(std::size_t count_max) {
+Result<std::map<PartitionId, std::uint64_t>> SqliteTable::dead_letter_counts() {
+    Query query = database_->query(
+        "SELECT partition, count(*) FROM evenkeel_dead_letter WHERE group_id = ?"
+        " GROUP BY partition");
+    query.bind(group_);
+    std::map<PartitionId, std::uint64_t> counts;
+    for (;;) {
+        EK_TRY_ASSIGN(const bool more, query.next());
+        if (!more) return counts;
+        counts[{to_unsigned(query.integer(0))}] = static_cast<std::uint64_t>(query.integer(1));
+    }
+}
+
+Result<std::vector<DeadLetter>> SqliteTable::dead_letters(const DeadLetterPage& page) {
     Query query = database_->query(
         "SELECT partition, sequence, \"offset\", enqueued_ms, partition_key, cause, attempts, "
         "at_ms,"
-        " sections FROM evenkeel_dead_letter WHERE group_id = ? ORDER BY partition, sequence"
+        " sections FROM evenkeel_dead_letter"
+        " WHERE group_id = ? AND (partition, sequence) > (?, ?) ORDER BY partition, sequence"
         " LIMIT ?");
-    query.bind(group_).bind(static_cast<std::int64_t>(
-        std::min<std::size_t>(count_max, std::numeric_limits<std::int64_t>::max())));
+    query.bind(group_)
+        .bind(page.after ? std::int64_t{page.after->partition.value} : std::int64_t{-1})
+        .bind(page.after ? page.after->sequence.value : std::int64_t{0})
+        .bind(static_cast<std::int64_t>(
+            std::min<std::size_t>(page.count_max, std::numeric_limits<std::int64_t>::max())));
     std::vector<DeadLetter> listed;
     for (;;) {
         EK_TRY_ASSIGN(const bool more, query.next());
@@ -315,6 +332,13 @@ Result<> SqliteTable::add_dead_letter(const DeadLetter& letter) {
         .bind(std::int64_t{letter.attempts})
         .bind(letter.at_ms)
         .bind(ByteView(letter.sections));
+    return query.run();
+}
+
+Result<> SqliteTable::remove_dead_letter(const DeadLetterId& id) {
+    Query query = database_->query(
+        "DELETE FROM evenkeel_dead_letter WHERE group_id = ? AND partition = ? AND sequence = ?");
+    query.bind(group_).bind(std::int64_t{id.partition.value}).bind(id.sequence.value);
     return query.run();
 }
 

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -29,7 +30,8 @@ public:
     Result<std::vector<Member>> members(Moment at);
     Result<std::vector<Ownership>> ownerships(Moment at);
     Result<std::vector<Checkpoint>> checkpoints();
-    Result<std::vector<DeadLetter>> dead_letters(std::size_t count_max);
+    Result<std::vector<DeadLetter>> dead_letters(const DeadLetterPage& page);
+    Result<std::map<PartitionId, std::uint64_t>> dead_letter_counts();
     Result<std::vector<Record>> records(std::string_view prefix);
 
     Result<std::string> write_member(const Member& member, Moment at);
@@ -40,6 +42,7 @@ public:
     Result<> write_checkpoint(const Checkpoint& checkpoint, Moment at, std::string_view stamp = {});
     Result<> reset_checkpoint(const Checkpoint& checkpoint, Moment at);
     Result<> add_dead_letter(const DeadLetter& letter);
+    Result<> remove_dead_letter(const DeadLetterId& id);
     // A record that check() allows.
     Result<std::string> write_record(const Record& record);
 

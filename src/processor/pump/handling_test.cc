@@ -163,7 +163,7 @@ TEST_F(HandlingTest, dead_letters_only_the_event_that_fails_alone) {
     const std::vector<Sequences> expected{{0, 1, 2}, {0}, {1}, {1}, {2}};
     EXPECT_EQ(calls_, expected);
     std::vector<checkpoint::DeadLetter> letters;
-    rig_.store.list_dead_letters(10, [&](auto listed) { letters = *listed; });
+    rig_.store.list_dead_letters({10}, [&](auto listed) { letters = *listed; });
     ASSERT_TRUE(rig_.run_until([&] { return !letters.empty(); }));
     ASSERT_EQ(letters.size(), 1u);
     EXPECT_EQ(letters[0].sequence.value, 1);

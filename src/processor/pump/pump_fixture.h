@@ -173,7 +173,7 @@ public:
     }
     std::vector<checkpoint::DeadLetter> dead_letters() {
         std::optional<std::vector<checkpoint::DeadLetter>> listed;
-        store.list_dead_letters(100, [&](auto result) { listed = std::move(*result); });
+        store.list_dead_letters({100}, [&](auto result) { listed = std::move(*result); });
         EXPECT_TRUE(run_until([&] { return listed.has_value(); }));
         return *listed;
     }
