@@ -88,6 +88,18 @@ struct ProducerOptions {
     // or to each in turn, as this side counts them when it is opened. `unsupported` from a hub that
     // does not count.
     bool idempotent = false;
+    // Asks the hub to say where it stored each batch, see send_with_receipt().
+    bool receipts = false;
+};
+
+// Where a batch was stored. A hub of ours says all of it to a producer that is opened with
+// `receipts`, unless the batch was a repeat that it had stored before. Others say nothing: then
+// only a partition that the batch named is known.
+struct SendReceipt {
+    std::optional<std::uint32_t> partition = {};
+    std::optional<std::int64_t> first_sequence_number = {};
+    std::optional<std::int64_t> last_sequence_number = {};
+    std::optional<std::int64_t> last_offset = {};  // of the last event
 };
 
 // Threads: any.
@@ -114,6 +126,8 @@ public:
     Result<SendBatch> make_batch(Route route = {}) const;
     // Blocks until the events are stored. The batch may be sent again, or cleared and filled again.
     Result<> send(const SendBatch& batch);
+    // The same, and tells where they are.
+    Result<SendReceipt> send_with_receipt(const SendBatch& batch);
     // The same for one event.
     Result<> send(std::string_view body, Route route = {});
     // Without waiting: `done` is called once, on the client's thread, and must not block. Batches

@@ -5,6 +5,8 @@
 namespace evenkeel::amqp {
 namespace {
 
+constexpr std::uint32_t receipt_fields = 4;
+
 constexpr std::uint32_t terminus_fields(std::uint64_t kind) {
     return kind == descriptor::source ? 11 : 7;
 }
@@ -94,6 +96,17 @@ Terminus read_terminus(Decoder& fields, std::uint64_t kind) {
     return terminus;
 }
 
+// None if it is not there, or is something else: whoever did not ask for it does not mind.
+std::optional<Receipt> read_receipt(Decoder fields) {
+    if (fields.remaining() < receipt_fields) return std::nullopt;
+    const auto partition = fields.uint();
+    const auto first = fields.integer();
+    const auto last = fields.integer();
+    const auto offset = fields.integer();
+    if (fields.failed() || !partition || !first || !last || !offset) return std::nullopt;
+    return Receipt{*partition, *first, *last, *offset};
+}
+
 DeliveryState read_state(Decoder& fields) {
     DeliveryState state;
     if (fields.peek() == code::null) {
@@ -109,7 +122,10 @@ DeliveryState read_state(Decoder& fields) {
     using Kind = DeliveryState::Kind;
     switch (*kind) {
         case descriptor::received: state.kind = Kind::received; break;
-        case descriptor::accepted: state.kind = Kind::accepted; break;
+        case descriptor::accepted:
+            state.kind = Kind::accepted;
+            state.receipt = read_receipt(*inner);
+            break;
         case descriptor::rejected:
             state.kind = Kind::rejected;
             state.error = read_condition(*inner);
@@ -287,7 +303,15 @@ void write_state(Encoder& encoder, const DeliveryState& state) {
     switch (state.kind) {
         case Kind::none:
         case Kind::received: return encoder.null();
-        case Kind::accepted: return simple(descriptor::accepted, 0);
+        case Kind::accepted:
+            if (!state.receipt) return simple(descriptor::accepted, 0);
+            return write(encoder.buffer(), descriptor::accepted, receipt_fields,
+                         [&](Encoder& fields) {
+                             fields.uint(state.receipt->partition);
+                             fields.long_(state.receipt->first_sequence_number);
+                             fields.long_(state.receipt->last_sequence_number);
+                             fields.long_(state.receipt->last_offset);
+                         });
         case Kind::released: return simple(descriptor::released, 0);
         case Kind::modified: return simple(descriptor::modified, 3);
         case Kind::rejected:

@@ -125,11 +125,23 @@ struct Transfer {
     bool aborted = false;
 };
 
+// Where the events of a delivery were stored: four fields behind those of `accepted`, which AMQP
+// leaves empty. Sent only to a link that asked for receipt_capability, so that no other client
+// meets a list that is longer than the standard's.
+struct Receipt {
+    std::uint32_t partition = 0;
+    std::int64_t first_sequence_number = -1;
+    std::int64_t last_sequence_number = -1;
+    std::int64_t last_offset = -1;
+};
+inline constexpr std::string_view receipt_capability = "evenkeel:receipts";
+
 // What became of a delivery.
 struct DeliveryState {
     enum class Kind : std::uint8_t { none, received, accepted, rejected, released, modified };
     Kind kind = Kind::none;
-    std::optional<Condition> error;  // of a rejection
+    std::optional<Condition> error = {};  // of a rejection
+    std::optional<Receipt> receipt = {};  // of an acceptance
 };
 
 struct Disposition {

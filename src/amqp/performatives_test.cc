@@ -176,6 +176,45 @@ TEST(Performatives, disposition_carries_every_state) {
     }
 }
 
+TEST(Performatives, accepted_carries_a_receipt_only_if_it_is_given) {
+    DeliveryState state{DeliveryState::Kind::accepted};
+    const Buffer plain = encoded(Disposition{Role::receiver, 1, 1, true, state});
+    EXPECT_EQ(fields_of(fields_of(plain).elements[4]).elements.size(), 0u);
+    EXPECT_FALSE(decoded<Disposition>(plain).state.receipt);
+
+    state.receipt = Receipt{3, 17, 19, 4096};
+    const auto got =
+        decoded<Disposition>(encoded(Disposition{Role::receiver, 1, 1, true, state})).state;
+
+    EXPECT_EQ(got.kind, DeliveryState::Kind::accepted);
+    ASSERT_TRUE(got.receipt);
+    EXPECT_EQ(got.receipt->partition, 3u);
+    EXPECT_EQ(got.receipt->first_sequence_number, 17);
+    EXPECT_EQ(got.receipt->last_sequence_number, 19);
+    EXPECT_EQ(got.receipt->last_offset, 4096);
+}
+
+TEST(Performatives, accepted_with_other_fields_is_just_accepted) {
+    Buffer bytes;
+    Encoder encoder(bytes);
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::disposition));
+    const auto fields = encoder.begin_list();
+    encoder.boolean(true);
+    encoder.uint(1);
+    encoder.uint(1);
+    encoder.boolean(true);
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::accepted));
+    const auto inner = encoder.begin_list();
+    for (int i = 0; i < 4; ++i) encoder.string("odd");
+    encoder.end(inner, 4);
+    encoder.end(fields, 5);
+
+    const auto got = decoded<Disposition>(bytes);
+
+    EXPECT_EQ(got.state.kind, DeliveryState::Kind::accepted);
+    EXPECT_FALSE(got.state.receipt);
+}
+
 TEST(Performatives, are_written_with_all_their_fields_and_a_compact_descriptor) {
     const Condition error{"amqp:x", "why"};
     const auto expect = [](const Buffer& bytes, std::uint64_t kind, std::size_t count) {

@@ -58,7 +58,48 @@ void encode_properties(ByteView map, std::span<const Property> properties, Encod
     encoder.end(open, count);
 }
 
+// The pairs that a hub did not give, whatever their keys are.
+void encode_own_annotations(ByteView map, Encoder& encoder) {
+    Buffer kept;
+    std::uint32_t count = 0;
+    amqp::Decoder decoder(map);
+    auto pairs = decoder.map();
+    while (pairs && pairs->remaining() > 0 && !pairs->failed()) {
+        const ByteView key = pairs->value();
+        const ByteView value = pairs->value();
+        const auto name = amqp::Decoder(key).text();
+        if (pairs->failed()) break;
+        if (name && (is_hub_annotation(*name) || is_producer_annotation(*name))) continue;
+        kept.insert(kept.end(), key.begin(), key.end());
+        kept.insert(kept.end(), value.begin(), value.end());
+        count += 2;
+    }
+    if (count == 0) return;
+    encoder.descriptor(static_cast<std::uint8_t>(descriptor::message_annotations));
+    const auto open = encoder.begin_map();
+    encoder.bytes(kept);
+    encoder.end(open, count);
+}
+
 }  // namespace
+
+Buffer without_hub_annotations(ByteView sections) {
+    Buffer result;
+    Encoder encoder(result);
+    for (ByteView rest = sections; !rest.empty();) {
+        const auto section = amqp::next_section(rest);
+        if (!section.ok()) break;
+        switch (section->kind) {
+            case descriptor::header:
+            case descriptor::delivery_annotations: break;
+            case descriptor::message_annotations:
+                encode_own_annotations(section->value, encoder);
+                break;
+            default: encoder.bytes(section->whole);
+        }
+    }
+    return result;
+}
 
 Buffer with_properties(ByteView sections, std::span<const Property> properties) {
     ByteView annotations, own_properties, application;

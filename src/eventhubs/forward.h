@@ -14,4 +14,9 @@ namespace evenkeel::eventhubs {
 // of the result unchanged, so that nothing is lost.
 amqp::Buffer with_properties(ByteView sections, std::span<const Property> properties);
 
+// The sections as their sender wrote them: without header and delivery annotations, which belong to
+// the way of a message, and without annotations of the hub and of an idempotent producer, which
+// mean nothing to another hub. From the first malformed section on nothing is left.
+amqp::Buffer without_hub_annotations(ByteView sections);
+
 }  // namespace evenkeel::eventhubs

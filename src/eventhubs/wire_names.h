@@ -27,6 +27,19 @@ inline constexpr std::string_view vendor_prefix = "com.microsoft:", epoch = "com
                                   producer_sequence = "com.microsoft:producer-sequence-number";
 }  // namespace property
 
+// Whether the annotation says what only the hub knows.
+constexpr bool is_hub_annotation(std::string_view key) {
+    return key == annotation::partition_key || key == annotation::sequence_number ||
+           key == annotation::offset || key == annotation::enqueued_time ||
+           key == annotation::sequence_number_epoch || key == annotation::partition_id ||
+           key == annotation::publisher;
+}
+// Whether an idempotent producer numbers its events with it.
+constexpr bool is_producer_annotation(std::string_view key) {
+    return key == property::producer_id || key == property::producer_epoch ||
+           key == property::producer_sequence;
+}
+
 // What a link may ask for when it attaches.
 namespace capability {
 inline constexpr std::string_view runtime_metric = "com.microsoft:enable-receiver-runtime-metric",

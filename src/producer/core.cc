@@ -28,14 +28,14 @@ std::uint32_t Core::choose(const std::string& key) {
 }
 
 void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done,
-                const std::string& key) {
+                const std::string& key, std::optional<amqp::Receipt>* receipt) {
     if (numbered_ && !partition) partition = choose(key);
     Sender* const to = sender(partition);
     if (!to) {
         return done(Error{ErrorCode::overloaded,
                           fmt::format("a producer sends to at most {} partitions", senders_max)});
     }
-    to->send(std::move(message), std::move(done));
+    to->send(std::move(message), std::move(done), receipt);
 }
 
 std::uint64_t Core::message_bytes_max() const {
@@ -50,7 +50,7 @@ Sender* Core::sender(std::optional<std::uint32_t> partition) {
     const std::string& event_hub = connection_.options().target.event_hub;
     auto made = std::make_unique<Sender>(
         connection_, partition ? fmt::format("{}/Partitions/{}", event_hub, *partition) : event_hub,
-        in_flight_max_, numbered_);
+        in_flight_max_, numbered_, receipts_);
     return senders_.emplace(partition, std::move(made)).first->second.get();
 }
 

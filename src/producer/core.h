@@ -21,15 +21,19 @@ public:
     static constexpr std::size_t senders_max = 4096;
 
     // The connection outlives this.
-    Core(client::Connection& connection, std::uint32_t in_flight_max, bool numbered = false)
-        : connection_(connection), in_flight_max_(in_flight_max), numbered_(numbered) {}
+    Core(client::Connection& connection, std::uint32_t in_flight_max, bool numbered = false,
+         bool receipts = false)
+        : connection_(connection),
+          in_flight_max_(in_flight_max),
+          numbered_(numbered),
+          receipts_(receipts) {}
 
     // Attaches to the event hub; afterwards message_bytes_max() is known.
     void open(Done done);
     // To the partition, or to one that the hub chooses. For numbered events the partition is chosen
     // here, by key or in turn: numbers are counted in each partition.
     void send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done,
-              const std::string& key = {});
+              const std::string& key = {}, std::optional<amqp::Receipt>* receipt = nullptr);
     std::uint64_t message_bytes_max() const;
 
     client::Connection& connection() { return connection_; }
@@ -41,6 +45,7 @@ private:
     client::Connection& connection_;
     const std::uint32_t in_flight_max_;
     const bool numbered_;
+    const bool receipts_;
     std::uint32_t partitions_ = 1;  // of the event hub, if it matters here
     std::uint32_t turn_ = 0;
     std::map<std::optional<std::uint32_t>, std::unique_ptr<Sender>> senders_;

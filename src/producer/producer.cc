@@ -32,7 +32,7 @@ public:
         Promise<Result<>> promise;
         runtime_.loop().post([&] {
             core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max,
-                                                     options_.idempotent);
+                                                     options_.idempotent, options_.receipts);
             core_->open([this, &promise](Result<> opened) {
                 message_bytes_max_ = core_->message_bytes_max();
                 promise.set(std::move(opened));
@@ -54,11 +54,13 @@ public:
     }
     void release(std::size_t bytes) { waiting_bytes_ -= bytes; }
 
-    void send(const SendBatch& batch, producer::Core::Done done) {
+    void send(const SendBatch& batch, producer::Core::Done done,
+              std::optional<amqp::Receipt>* receipt = nullptr) {
         auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
         runtime_.loop().post([this, partition = batch.partition(), key = batch.partition_key(),
-                              message = std::move(message), done = std::move(done)]() mutable {
-            core_->send(partition, std::move(message), std::move(done), key);
+                              message = std::move(message), done = std::move(done),
+                              receipt]() mutable {
+            core_->send(partition, std::move(message), std::move(done), key, receipt);
         });
     }
     void refuse(std::function<void(Result<>)> done, Error why) {
@@ -107,6 +109,20 @@ Result<> Producer::send(const SendBatch& batch) {
     Promise<Result<>> promise;
     state_->send(batch, [&promise](Result<> sent) { promise.set(std::move(sent)); });
     return promise.wait();
+}
+
+Result<SendReceipt> Producer::send_with_receipt(const SendBatch& batch) {
+    SendReceipt told;
+    told.partition = batch.partition();
+    if (batch.empty()) return told;
+    std::optional<amqp::Receipt> receipt;
+    Promise<Result<>> promise;
+    state_->send(
+        batch, [&promise](Result<> sent) { promise.set(std::move(sent)); }, &receipt);
+    EK_TRY(promise.wait());
+    if (!receipt) return told;
+    return SendReceipt{receipt->partition, receipt->first_sequence_number,
+                       receipt->last_sequence_number, receipt->last_offset};
 }
 
 Result<> Producer::send(std::string_view body, Route route) {

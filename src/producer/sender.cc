@@ -30,10 +30,11 @@ bool is_repeat(const amqp::DeliveryState& state) {
 }  // namespace
 
 Sender::Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
-               bool numbered)
+               bool numbered, bool receipts)
     : connection_(connection),
       address_(std::move(address)),
       in_flight_max_(numbered ? 1 : in_flight_max),
+      receipts_(receipts),
       pause_(connection.loop()) {
     if (numbered) numbering_ = fresh_numbering();
 }
@@ -48,8 +49,8 @@ void Sender::open(Done done) {
     connection_.want(*this);
 }
 
-void Sender::send(Bytes message, Done done) {
-    queue_.push_back({std::move(message), std::move(done)});
+void Sender::send(Bytes message, Done done, std::optional<amqp::Receipt>* receipt) {
+    queue_.push_back({std::move(message), std::move(done), receipt});
     if (!link_) return connection_.want(*this);
     pump();
 }
@@ -61,8 +62,9 @@ amqp::Attach Sender::attach() {
     attach.sender_settle = amqp::SenderSettle::unsettled;
     attach.source = amqp::terminus(amqp::descriptor::source, connection_.options().name);
     attach.target = amqp::terminus(amqp::descriptor::target, address_);
+    if (receipts_) attach.desired_capabilities.emplace_back(amqp::receipt_capability);
     if (numbering_) {
-        attach.desired_capabilities = {std::string(eventhubs::capability::idempotent_producer)};
+        attach.desired_capabilities.emplace_back(eventhubs::capability::idempotent_producer);
         attach.properties = producer_properties(*numbering_);
     }
     return attach;
@@ -140,6 +142,7 @@ void Sender::settle(Message message, const amqp::DeliveryState& state) {
     using Kind = amqp::DeliveryState::Kind;
     if (state.kind == Kind::accepted || (numbering_ && is_repeat(state))) {
         connection_.progressed(*this);
+        if (message.receipt && receipts_) *message.receipt = state.receipt;
         if (numbering_) numbering_->last = number_after(numbering_->last, message.events);
         return message.done({});
     }

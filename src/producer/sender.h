@@ -33,13 +33,14 @@ public:
 
     // The connection outlives this.
     Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
-           bool numbered = false);
+           bool numbered = false, bool receipts = false);
     // Batches that are not acknowledged end with `cancelled`.
     ~Sender() override;
 
     // `done` is called when the hub has accepted or finally refused the link.
     void open(Done done);
-    void send(Bytes message, Done done);
+    // `receipt` is set before `done` is called, if the hub says where it stored the batch.
+    void send(Bytes message, Done done, std::optional<amqp::Receipt>* receipt = nullptr);
     // The largest message that the hub accepts; 0 before the link was attached.
     std::uint64_t message_bytes_max() const { return message_bytes_max_; }
 
@@ -53,6 +54,7 @@ private:
     struct Message {
         Bytes bytes;
         Done done;
+        std::optional<amqp::Receipt>* receipt = nullptr;
         std::uint32_t retries = 0;
         std::size_t events = 0;  // of a numbered one, once it was under way
     };
@@ -66,6 +68,7 @@ private:
     client::Connection& connection_;
     const std::string address_;
     const std::uint32_t in_flight_max_;
+    const bool receipts_;
     std::uint64_t message_bytes_max_ = 0;
     amqp::Link* link_ = nullptr;
     std::deque<Message> queue_;

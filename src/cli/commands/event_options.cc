@@ -15,6 +15,17 @@ Examples:
   evenkeel send eh1 --file orders.ndjson --format ndjson --key-field customerId
   evenkeel send eh1 --file photo.jpg --format file --content-type image/jpeg
   evenkeel send eh1 "tick" --count 1000 --rate 100/s  the same event, repeated
+  evenkeel send eh1 "hot" -P room=hall -P celsius:double=31.5 -P count:int=5
+  evenkeel send eh1 "hello" -o json                 its partition, sequence number and offset
+  evenkeel read eh1 -o json | evenkeel send eh2 --ndjson    copy events with keys and properties
+
+Types of properties: string, symbol, bool, byte, short, int, long, ubyte, ushort, uint, ulong,
+float, double, char, timestamp (RFC 3339 or milliseconds), uuid, binary (base64), null, amqp
+(an encoded value in base64).
+
+With --ndjson, a line that 'read -o json' printed is sent as that event. Any other line is the body
+of an event. With --format events every line is an event: {"body":"hello","partition_key":"k",
+"content_type":"text/plain","properties":{"n":5},"property_types":{"n":"int"}}.
 
 The exit code is 7 if only some events were sent.)";
 
@@ -52,8 +63,8 @@ void add_send(CLI::App& app, Chosen& chosen) {
         ->allow_extra_args(false);
     command
         ->add_option("--format", options.format,
-                     "What becomes one event: a line, a JSON line, or a file")
-        ->check(CLI::IsMember({"lines", "ndjson", "file"}))
+                     "What becomes one event: a line, a JSON line, an event as JSON, or a file")
+        ->check(CLI::IsMember({"lines", "ndjson", "events", "file"}))
         ->capture_default_str();
     command->add_flag_callback(
         "--ndjson", [&options] { options.format = "ndjson"; }, "The same as --format ndjson");
@@ -64,14 +75,25 @@ void add_send(CLI::App& app, Chosen& chosen) {
         command->add_option("-p,--partition", options.partition, "Partition to send to");
     one_key->excludes(field)->excludes(partition);
     field->excludes(partition);
-    command->add_option("-P,--property", options.properties, "Property of all events: NAME=VALUE")
-        ->type_name("NAME=VALUE")
+    command
+        ->add_flag("--keep-partition", options.keep_partition,
+                   "Send each event to the partition that its JSON names")
+        ->excludes(partition);
+    command
+        ->add_option("-P,--property", options.properties,
+                     "Property of all events: NAME=VALUE, or NAME:TYPE=VALUE")
+        ->type_name("NAME[:TYPE]=VALUE")
         ->take_all()
         ->allow_extra_args(false);
     command->add_option("--content-type", options.content_type, "Content type of all events");
     command->add_option("--count", options.count,
                         "Stop after this many events; repeats the BODY arguments");
     command->add_option("--rate", options.rate, "Events per second, or 600/m; 0: no limit")
+        ->capture_default_str();
+    command
+        ->add_option("-o,--output", options.output,
+                     "json: print where each event was stored, one JSON object per line")
+        ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     command->add_flag("--progress", options.progress,
                       "Show progress even if stderr is not a terminal");

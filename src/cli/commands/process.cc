@@ -17,6 +17,7 @@
 #include "cli/commands/read.h"
 #include "cli/interrupt.h"
 #include "cli/remote/group_contact.h"
+#include "cli/text/event_json.h"
 #include "cli/text/event_table.h"
 #include "cli/text/event_view.h"
 #include "cli/text/failure.h"

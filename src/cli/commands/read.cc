@@ -10,6 +10,7 @@
 #include "cli/remote/group_contact.h"
 #include "cli/text/duration.h"
 #include "cli/text/event_filter.h"
+#include "cli/text/event_json.h"
 #include "cli/text/event_view.h"
 #include "cli/text/terminal.h"
 #include <evenkeel/consumer.h>

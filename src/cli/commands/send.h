@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/exit_code.h"
 #include "cli/remote/remote.h"
+#include "cli/text/event_json.h"
 
 namespace evenkeel::cli {
 
@@ -18,14 +19,18 @@ struct SendOptions {
     std::string event_hub;
     std::vector<std::string> bodies;
     std::vector<std::string> files;  // -: standard input, which is also meant by none
-    std::string format = "lines";    // of the files; ndjson: each line is JSON; file: one event
+    // Of the files. ndjson: each line is JSON, a body or an event as `read -o json` writes it;
+    // events: each line is an event as JSON; file: one event.
+    std::string format = "lines";
     std::string key;
     std::string key_field;  // the field of a JSON event that holds the key
     std::optional<std::uint32_t> partition;
-    std::vector<std::string> properties;  // NAME=VALUE
+    bool keep_partition = false;          // each event to the partition that its JSON names
+    std::vector<std::string> properties;  // NAME=VALUE or NAME:TYPE=VALUE
     std::string content_type;
-    std::uint64_t count = 0;  // stop after so many; 0: no limit
-    std::string rate = "0";   // events a second, as in units.h; 0: no limit
+    std::uint64_t count = 0;      // stop after so many; 0: no limit
+    std::string rate = "0";       // events a second, as in units.h; 0: no limit
+    std::string output = "text";  // json: where each event was stored, on standard output
     bool progress = false;
     bool quiet = false;
 };
@@ -33,7 +38,10 @@ struct SendOptions {
 ExitCode send(const SendOptions& options);
 
 // The partition key in a field of a JSON object: a text as it is, anything else as JSON.
-// `invalid_argument` says what is wrong with the body. Without a field only the JSON is checked.
-Result<std::string> key_in(std::string_view body, const std::string& field);
+// `invalid_argument` if there is no such field.
+Result<std::string> key_in(const boost::json::value& value, const std::string& field);
+
+// "room=hall", "count:int=5"; the types are those of amqp_value.h.
+Result<EventParts::Named> property_of(std::string_view text);
 
 }  // namespace evenkeel::cli

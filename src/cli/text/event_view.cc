@@ -1,8 +1,6 @@
 #include "cli/text/event_view.h"
 
 #include <algorithm>
-#include <bit>
-#include <cmath>
 #include <ctime>
 #include <optional>
 
@@ -13,49 +11,14 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/hex.h"
-#include "base/log.h"
 #include "base/text.h"
-#include "base/utf8.h"
+#include "cli/text/amqp_value.h"
 #include "cli/text/listing.h"
 
 namespace evenkeel::cli {
 namespace {
 
 constexpr int content_type_index = 6;  // among the properties
-
-std::string quoted(std::string_view text) {
-    return "\"" + json_escaped(text) + "\"";
-}
-
-// A property's value as JSON; what JSON has no word for, as its encoding in base64.
-std::string json_of(ByteView value) {
-    amqp::Decoder decoder(value);
-    namespace code = amqp::code;
-    switch (decoder.peek()) {
-        case code::null: return "null";
-        case code::boolean:
-        case code::boolean_true:
-        case code::boolean_false: return decoder.boolean().value_or(false) ? "true" : "false";
-        case code::string8:
-        case code::string32:
-        case code::symbol8:
-        case code::symbol32: return quoted(decoder.text().value_or(""));
-        case code::double_: {
-            std::uint64_t bits = 0;
-            for (std::size_t i = 1; i < value.size() && i <= 8; ++i) {
-                bits = bits << 8 | static_cast<std::uint64_t>(value[i]);
-            }
-            const auto number = std::bit_cast<double>(bits);
-            if (!std::isfinite(number)) return quoted(fmt::format("{}", number));
-            return fmt::format("{}", number);
-        }
-        default: break;
-    }
-    if (const auto number = decoder.integer(); number && !decoder.failed()) {
-        return std::to_string(*number);
-    }
-    return quoted(base64_encoded(value));
-}
 
 std::string time_text(std::int64_t unix_ms, const std::string& pattern) {
     const auto seconds = static_cast<std::time_t>(unix_ms / 1000);
@@ -156,7 +119,7 @@ EventDetails details_of(const Event& event) {
             if (fields) details.content_type = fields->symbol().value_or("");
         } else if (section->kind == amqp::descriptor::application_properties) {
             amqp::for_each_pair(section->value, [&](std::string_view name, ByteView value) {
-                details.properties.emplace_back(name, json_of(value));
+                details.properties.emplace_back(name, typed_json(value).json);
             });
         }
     }
@@ -171,30 +134,6 @@ Result<> check_format(std::string_view format) {
 
 std::string formatted(std::string_view format, const EventPlace& place, const Event& event) {
     return walk(format, place, event, nullptr).value_or("");
-}
-
-std::string as_json(const EventPlace& place, const Event& event) {
-    const EventDetails details = details_of(event);
-    const std::string key = event.partition_key.empty() ? "null" : quoted(event.partition_key);
-    std::string more;
-    if (!details.content_type.empty()) {
-        more += fmt::format("\"content_type\":{},", quoted(details.content_type));
-    }
-    if (!details.properties.empty()) {
-        std::string pairs;
-        for (const auto& [name, value] : details.properties) {
-            pairs += fmt::format("{}{}:{}", pairs.empty() ? "" : ",", quoted(name), value);
-        }
-        more += fmt::format("\"properties\":{{{}}},", pairs);
-    }
-    const std::string body = is_utf8(event.text())
-                                 ? "\"body\":" + quoted(event.text())
-                                 : "\"body_base64\":" + quoted(base64_encoded(event.body()));
-    return fmt::format(
-        "{{\"event_hub\":{},\"partition\":{},\"sequence_number\":{},\"offset\":{},"
-        "\"enqueued_at\":\"{}\",\"partition_key\":{},{}{}}}",
-        quoted(place.event_hub), place.partition, event.sequence_number, event.offset,
-        to_string(WallTime{event.enqueued_time_ms}), key, more, body);
 }
 
 std::string headline(const Terminal& terminal, const EventPlace& place, const Event& event) {

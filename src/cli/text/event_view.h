@@ -1,4 +1,5 @@
-// An event as text: by a format, as a JSON object, or with a header line above it for terminals.
+// An event as text: by a format, or with a header line above it for terminals. event_json.h has it
+// as JSON.
 #pragma once
 
 #include <cstdint>
@@ -33,8 +34,6 @@ Result<> check_format(std::string_view format);
 //   %d{strftime[%H:%M]}   %v body   %v{hex}   %v{base64}   %V its length   %h properties
 //   %c content type   %%   \n \t \r \\ .
 std::string formatted(std::string_view format, const EventPlace& place, const Event& event);
-// One JSON object. A body that is not UTF-8 is given in base64.
-std::string as_json(const EventPlace& place, const Event& event);
 // "orders/3 seq 160588  2026-03-09 10:22:31.118  key=c-881  application/json  212 B"
 std::string headline(const Terminal& terminal, const EventPlace& place, const Event& event);
 

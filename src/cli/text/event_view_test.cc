@@ -1,11 +1,7 @@
 #include "cli/text/event_view.h"
 
-#include "base/utf8.h"
-
 namespace evenkeel::cli {
 namespace {
-
-using namespace std::string_literals;
 
 const EventPlace place{"eh1", 2};
 
@@ -53,37 +49,6 @@ TEST(EventFormat, refuses_unknown_specifiers) {
     EXPECT_FALSE(check_format("%v{octal}").ok());
 }
 
-TEST(EventJson, gives_text_as_text_and_other_bytes_in_base64) {
-    std::string sections;
-    Event event = an_event("", sections);
-    EXPECT_EQ(as_json(place, event),
-              R"({"event_hub":"eh1","partition":2,"sequence_number":3,"offset":192,)"
-              R"("enqueued_at":"1970-01-01T00:00:01.000Z","partition_key":null,"body":"hello"})");
-
-    sections = std::string("\0\x53\x75\xa0\x03\xff\x00\x01", 8);
-    event.sections = std::as_bytes(std::span(sections));
-    EXPECT_NE(as_json(place, event).find("\"body_base64\":\"/wAB\""), std::string::npos);
-}
-
-TEST(EventJson, is_valid_whatever_the_event_holds) {
-    const std::string properties =
-        "\xa1\1\xff\xa1\1\xfe"               // a name and a text that are no UTF-8
-        "\xa1\1n\x82\x7f\xf8\0\0\0\0\0\0"s   // not a number
-        "\xa1\1i\x82\xff\xf0\0\0\0\0\0\0"s;  // minus infinity
-    std::string sections;
-    Event event = an_event("k\xff", sections);
-    sections = "\0\x53\x74\xc1"s + static_cast<char>(properties.size() + 1) + "\x06" + properties +
-               "\0\x53\x75\xa0\x03\xed\xa0\x80"s;  // a surrogate
-    event.sections = std::as_bytes(std::span(sections));
-
-    const std::string text = as_json(place, event);
-
-    EXPECT_TRUE(is_utf8(text));
-    EXPECT_NE(text.find(R"("properties":{"�":"�","n":"nan","i":"-inf"})"), std::string::npos)
-        << text;
-    EXPECT_NE(text.find(R"("body_base64":"7aCA")"), std::string::npos) << text;
-}
-
 TEST(EventDetails, has_the_content_type_and_properties_as_json) {
     std::string sections;
     Event event = an_event("k", sections);
@@ -92,11 +57,6 @@ TEST(EventDetails, has_the_content_type_and_properties_as_json) {
 
     EXPECT_EQ(details_of(event).content_type, "text");
     EXPECT_EQ(formatted("%c %h %v", place, event), "text a=\"b\",n=7,t=true,d=1.5 x");
-    EXPECT_NE(as_json(place, event)
-                  .find(R"("content_type":"text","properties":{"a":"b","n":7,"t":true,"d":1.5},)"
-                        R"("body":"x")"),
-              std::string::npos)
-        << as_json(place, event);
 }
 
 TEST(EventHeadline, tells_control_characters_from_text) {

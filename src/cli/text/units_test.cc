@@ -1,7 +1,6 @@
 #include "cli/text/units.h"
 
 #include "cli/commands/hub_command.h"
-#include "cli/commands/send.h"
 #include "cli/exit_code.h"
 #include "cli/text/listing.h"
 
@@ -100,14 +99,6 @@ TEST(HubTotals, add_up_rates_and_find_the_oldest_event) {
     EXPECT_EQ(totals.out_per_second, 6);
     EXPECT_EQ(totals.oldest_ms, 5000);
     EXPECT_EQ(totals_of({empty}).oldest_ms, 0);
-}
-
-TEST(SendKey, is_the_text_or_the_json_of_a_field) {
-    EXPECT_EQ(*key_in(R"({"id":"c-1","n":7})", "id"), "c-1");
-    EXPECT_EQ(*key_in(R"({"id":"c-1","n":7})", "n"), "7");
-    EXPECT_FALSE(key_in(R"({"id":"c-1"})", "x").ok());
-    EXPECT_FALSE(key_in("[1]", "x").ok());
-    EXPECT_FALSE(key_in("{", "").ok());
 }
 
 }  // namespace

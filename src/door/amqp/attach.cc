@@ -149,6 +149,10 @@ void Attacher::attach_ingest(amqp::Link& link, const eventhubs::Address& address
     auto user = std::make_unique<Ingest>(host_, link, (*event_hub)->record(), *partition,
                                          reply.max_message_bytes);
     user->need = Need{Right::send, entity};
+    if (wants(asked, amqp::receipt_capability)) {
+        user->send_receipts();
+        reply.offered_capabilities.emplace_back(amqp::receipt_capability);
+    }
     if (!find_place(link, entity, *user)) return;
     const auto ingest = user->handle();
     host_.links().add(link, std::move(user));
@@ -189,7 +193,7 @@ void Attacher::accept_producer(amqp::Link& link, Ingest& ingest, std::string_vie
         return refuse(*why);
     }
     ingest.serve(state);
-    reply.offered_capabilities = {std::string(eventhubs::capability::idempotent_producer)};
+    reply.offered_capabilities.emplace_back(eventhubs::capability::idempotent_producer);
     reply.properties = with_producer(properties, state);
     accept_ingest(link, std::move(reply));
     host_.wire().flush_soon();

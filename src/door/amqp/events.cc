@@ -19,14 +19,6 @@ namespace annotation = eventhubs::annotation;
 namespace descriptor = amqp::descriptor;
 namespace metric_name = eventhubs::metric;
 
-// Annotations that say what only the hub knows.
-bool is_ours(std::string_view key) {
-    return key == annotation::partition_key || key == annotation::sequence_number ||
-           key == annotation::offset || key == annotation::enqueued_time ||
-           key == annotation::sequence_number_epoch || key == annotation::partition_id ||
-           key == annotation::publisher;
-}
-
 Error malformed(std::string_view why) {
     return {ErrorCode::corrupt, std::string(why)};
 }
@@ -255,7 +247,7 @@ bool Incoming::take_annotations(ByteView annotations) {
     StampParts stamp;
     for_each_annotation(annotations, [&](ByteView key, ByteView value) {
         const std::string_view name = text_of(key);
-        ours = ours || is_ours(name);
+        ours = ours || eventhubs::is_hub_annotation(name);
         if (name == annotation::partition_key && key_.empty()) key_ = text_of(value);
         stamp.take(name, value);
     });
@@ -319,7 +311,7 @@ Result<> Incoming::add_changed(ByteView message) {
             std::uint32_t count = 0;
             Buffer pairs;
             for_each_annotation(section.value, [&](ByteView key, ByteView value) {
-                if (is_ours(text_of(key))) return;
+                if (eventhubs::is_hub_annotation(text_of(key))) return;
                 Encoder(pairs).bytes(key);
                 Encoder(pairs).bytes(value);
                 count += 2;

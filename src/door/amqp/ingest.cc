@@ -121,7 +121,7 @@ void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
         partition, incoming.events(),
         [self = handle(), owner = host_.handle(), numbered = std::move(numbered),
          producers = host_.context().producers.handle(), count = incoming.events().size(), bytes,
-         id = delivery.id, settled = delivery.settled, traffic = traffic_,
+         id = delivery.id, partition, settled = delivery.settled, traffic = traffic_,
          size = delivery.bytes.size(), began = *used](const Result<commitlog::Appended>& appended) {
             // Also if the client has gone: it may come back, and ask.
             if (Producers* const known = numbered ? producers.get() : nullptr) {
@@ -139,7 +139,7 @@ void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
                 context.activity.stored(context.loop.clock().now() - began);
             }
             if (Ingest* const ingest = self.get(); ingest && !settled) {
-                ingest->finish(id, appended);
+                ingest->finish(id, partition, appended);
             }
             host->append_ended(bytes);
         });
@@ -167,9 +167,13 @@ std::optional<amqp::Condition> Ingest::check_stamp() const {
     return std::nullopt;
 }
 
-void Ingest::finish(std::uint32_t delivery, const Result<commitlog::Appended>& appended) {
+void Ingest::finish(std::uint32_t delivery, PartitionId partition,
+                    const Result<commitlog::Appended>& appended) {
     amqp::DeliveryState state{amqp::DeliveryState::Kind::accepted, std::nullopt};
-    if (!appended.ok()) {
+    if (appended.ok() && receipts_) {
+        state.receipt = amqp::Receipt{partition.value, appended->first.value, appended->last.value,
+                                      appended->last_offset.value};
+    } else if (!appended.ok()) {
         state = {amqp::DeliveryState::Kind::rejected,
                  host_.tracked(storage_condition(appended.error()), hub_)};
     }

@@ -27,6 +27,8 @@ public:
     }
     // The link's events are numbered, by this producer.
     void serve(const ProducerState& producer);
+    // The client wants to be told where its events were stored.
+    void send_receipts() { receipts_ = true; }
     // Null once it is gone; it goes before its connection does.
     Lifetime::Handle<Ingest> handle() { return lifetime_.handle(this); }
     void on_delivery(const amqp::Delivery& delivery) override;
@@ -38,7 +40,8 @@ private:
     std::span<const QuotaRef> quotas();
     // What is wrong with the numbers of what came; none if they are this link's.
     std::optional<amqp::Condition> check_stamp() const;
-    void finish(std::uint32_t delivery, const Result<commitlog::Appended>& appended);
+    void finish(std::uint32_t delivery, PartitionId partition,
+                const Result<commitlog::Appended>& appended);
     void accept(const amqp::Delivery& delivery);
     void reject(const amqp::Delivery& delivery, const amqp::Condition& why);
 
@@ -49,6 +52,7 @@ private:
     const std::optional<PartitionId> partition_;
     const std::uint64_t message_bytes_max_;
     std::optional<ProducerState> producer_ = {};
+    bool receipts_ = false;
     const std::shared_ptr<HubTraffic> traffic_;
     std::vector<QuotaRef> quotas_ = {};
     // When they were looked up; see Login and Quotas.

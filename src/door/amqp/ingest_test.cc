@@ -25,6 +25,26 @@ TEST(Ingest, settles_events_and_batches_when_durable) {
     EXPECT_EQ(world.stored("eh1", 0), 1001u);
 }
 
+TEST(Ingest, says_where_events_were_stored_to_those_who_ask) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto silent = client.sender("eh1/Partitions/1");
+    const auto asking = client.sender("eh1/Partitions/1", {.desired = {"evenkeel:receipts"}});
+    EXPECT_TRUE(silent->answer.offered_capabilities.empty());
+    EXPECT_EQ(asking->answer.offered_capabilities, std::vector<std::string>{"evenkeel:receipts"});
+
+    EXPECT_FALSE(client.send(silent, a_data("0")).receipt) << "official SDKs get the plain outcome";
+    const auto told =
+        client.send(asking, a_batch({a_data("1"), a_data("2")}), amqp::batch_format).receipt;
+
+    ASSERT_TRUE(told);
+    EXPECT_EQ(told->partition, 1u);
+    EXPECT_EQ(told->first_sequence_number, 1);
+    EXPECT_EQ(told->last_sequence_number, 2);
+    EXPECT_GT(told->last_offset, 0);
+    EXPECT_FALSE(client.send(asking, {}, amqp::batch_format).receipt) << "nothing was stored";
+}
+
 TEST(Ingest, routes_keys_like_azure_and_others_in_turn) {
     DoorFixture world;
     Client& client = world.client();
