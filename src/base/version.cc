@@ -1,0 +1,9 @@
+#include <evenkeel/version.h>
+
+namespace evenkeel {
+
+std::string_view version() {
+    return EVENKEEL_VERSION_STRING;
+}
+
+}  // namespace evenkeel
