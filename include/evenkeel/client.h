@@ -9,6 +9,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <string>
 
@@ -26,6 +27,20 @@ struct RetryOptions {
     std::chrono::milliseconds try_timeout{30'000};  // of one attempt
 };
 
+// Proves who this program is: a SAS ("SharedAccessSignature sr=...") or a JWT of an identity
+// provider such as Entra. It is not written to any log or error.
+struct Token {
+    std::string value;
+    std::chrono::system_clock::time_point expires;
+};
+
+// Gets a token for an audience, "sb://host/event-hub". Called on a thread of its own, one call at a
+// time: when the client connects, and again when three quarters of the token's life are over. It
+// may block, for at most `try_timeout`; closing the client waits for it. A failure, or an
+// exception, is tried again like a lost connection, and while connected until the token has
+// expired; `not_allowed` is reported at once.
+using Credential = std::function<Result<Token>(const std::string& audience)>;
+
 struct ClientOptions {
     // Azure's, as it is: "Endpoint=sb://host[:port];SharedAccessKeyName=...;SharedAccessKey=...;
     // EntityPath=...", with SharedAccessSignature=... in place of name and key if there is no key
@@ -35,7 +50,8 @@ struct ClientOptions {
     std::string event_hub = {};     // if the connection string names none
     std::string name = "evenkeel";  // of this program, for people
     RetryOptions retry = {};
-    std::chrono::seconds token_life{3600};
+    Credential credential = {};             // in place of a key in the connection string
+    std::chrono::seconds token_life{3600};  // of the tokens that are made with a key
     std::string tls_ca_pem = {};  // whom to trust, as PEM; empty: those whom the system trusts
     bool tls_verify = true;       // false: anybody; for tests
 };

@@ -2,6 +2,7 @@
 #include "client/connection.h"
 
 #include <algorithm>
+#include <exception>
 #include <utility>
 
 #include <fmt/core.h>
@@ -21,6 +22,22 @@ std::string container_of(const std::string& name, Random& random) {
     return fmt::format("{}-{:08x}", name, random.next() & 0xffffffff);
 }
 
+// What the user's function throws is a failure like any other.
+Result<Token> call(const Credential& credential, const std::string& audience) {
+    try {
+        return credential(audience);
+    } catch (const std::exception& thrown) {
+        return Error{ErrorCode::unavailable, thrown.what()};
+    } catch (...) {
+        return Error{ErrorCode::unavailable, "it threw something that is not a std::exception"};
+    }
+}
+
+WallTime wall_time(std::chrono::system_clock::time_point time) {
+    using std::chrono::milliseconds;
+    return {std::chrono::duration_cast<milliseconds>(time.time_since_epoch()).count()};
+}
+
 }  // namespace
 
 Connection::Live::~Live() {
@@ -38,7 +55,11 @@ Connection::Connection(io::Loop& loop, io::Network& network, ConnectionOptions o
               [this] {
                   if (is_ready()) authorize();
               }}),
-      questions_(loop, options_.retry, random_, [this] { advance(); }) {}
+      questions_(loop, options_.retry, random_, [this] { advance(); }) {
+    if (options_.credential) {
+        token_thread_ = std::make_unique<io::system::WorkerThread>("token/0");
+    }
+}
 
 Connection::~Connection() = default;
 
@@ -99,6 +120,7 @@ void Connection::start(std::unique_ptr<io::Socket> socket) {
 
 void Connection::authorize() {
     const eventhubs::Target& target = options_.target;
+    if (options_.credential) return ask_credential();
     if (target.key.empty() && target.token.empty()) return become_ready();
     if (authorizing_) return;
     const WallTime now = loop_.clock().wall();
@@ -116,13 +138,46 @@ void Connection::authorize() {
                          {}});
         }
     }
+    show(token, expires);
+}
+
+void Connection::ask_credential() {
+    if (authorizing_) return;
+    authorizing_ = true;
+    token_thread_->post([this, asked = ++asked_tokens_] {
+        loop_.post(lifetime_.guard(
+            [this, asked, token = call(options_.credential, options_.target.audience())] {
+                if (asked != asked_tokens_ || !authorizing_ || stopping_) return;
+                authorizing_ = false;
+                answer_credential(token);
+            }));
+    });
+}
+
+void Connection::answer_credential(const Result<Token>& token) {
+    const WallTime now = loop_.clock().wall();
+    Error why{ErrorCode::unavailable, "the credential gave a token that has expired"};
+    if (token.ok() && !token->value.empty() && wall_time(token->expires) > now) {
+        return show(Secret(token->value), wall_time(token->expires));
+    }
+    if (token.ok() && token->value.empty()) why.detail = "the credential gave an empty token";
+    if (!token.ok()) why = {token.error().code, "the credential: " + token.error().detail};
+    if (!ready_ || now >= token_expires_) return fail(failure_of(why));
+    // The token that the hub has is good for a while yet.
+    trace(TraceLevel::warning, "no new token for the hub",
+          {{"hub", io::to_string(options_.target.endpoint)}, {"cause", why.detail}});
+    renew_after(std::min<Duration>(retry_pause(++renewals_failed_), token_expires_ - now));
+}
+
+// To the hub.
+void Connection::show(const Secret& token, WallTime expires) {
     if (!live_->cbs) {
         live_->cbs =
             std::make_unique<Requester>(loop_, *live_->transport, std::string(eventhubs::node::cbs),
                                         options_.retry.try_timeout);
     }
     authorizing_ = true;
-    live_->cbs->ask(put_token(target.audience(), token, expires),
+    live_->cbs->ask(put_token(options_.target.audience(), token, expires),
                     [this, token, expires](const Failure* failure, const NodeReply&) {
                         authorizing_ = false;
                         if (failure) return fail(*failure);
@@ -132,14 +187,20 @@ void Connection::authorize() {
 
 void Connection::authorized(const Secret& token, WallTime expires) {
     token_ = token;
+    token_expires_ = expires;
+    renewals_failed_ = 0;
     renewal_timer_.cancel();
-    if (!options_.target.key.empty()) {
+    if (!options_.target.key.empty() || options_.credential) {
         const Duration life = expires - loop_.clock().wall();
-        renewal_timer_.run_after(life * renewal_percent / 100, [this] {
-            if (live_ && live_->transport->is_open()) authorize();
-        });
+        renew_after(life * renewal_percent / 100);
     }
     become_ready();
+}
+
+void Connection::renew_after(Duration pause) {
+    renewal_timer_.run_after(pause, [this] {
+        if (live_ && live_->transport->is_open()) authorize();
+    });
 }
 
 void Connection::become_ready() {

@@ -4,6 +4,9 @@
 //     connecting
 //                                                                └─ renews its token before it ends
 //
+// A token is made with the key, is that of the connection string, or comes from the user's
+// credential, which runs on a thread of its own (token/0).
+//
 // Wanted links (ConnectionLinks) are attached when it is ready, and again after they were lost.
 // Questions to the hub's management node (Questions) are retried in the same way.
 //
@@ -31,6 +34,7 @@
 #include "eventhubs/connection_string.h"
 #include "io/loop.h"
 #include "io/socket.h"
+#include "io/system/loop.h"
 #include "io/timer.h"
 
 namespace evenkeel::client {
@@ -44,6 +48,7 @@ struct ConnectionOptions {
     std::string name;
     RetryOptions retry;
     std::chrono::seconds token_life{3600};
+    Credential credential;
     Wrap wrap;  // empty: the socket as it is
     std::uint64_t seed = 1;
 };
@@ -92,7 +97,11 @@ private:
     void connect();
     void start(std::unique_ptr<io::Socket> socket);
     void authorize();
+    void ask_credential();
+    void answer_credential(const Result<Token>& token);
+    void show(const Secret& token, WallTime expires);
     void authorized(const Secret& token, WallTime expires);
+    void renew_after(Duration pause);
     void become_ready();
     // The attempt, or the connection that was ready, ends with this.
     void fail(const Failure& failure);
@@ -121,10 +130,15 @@ private:
     io::Timer pause_timer_{loop_};
     io::Timer renewal_timer_{loop_};
     Secret token_;
+    WallTime token_expires_;
+    std::uint64_t asked_tokens_ = 0;     // answers to earlier questions are void
+    std::uint32_t renewals_failed_ = 0;  // in a row
     ConnectionLinks links_;
     Questions questions_;
     Task stopped_;
-    Lifetime lifetime_;  // the last member
+    Lifetime lifetime_;
+    // Runs the credential; none without one. Ends first, so that no answer meets what is gone.
+    std::unique_ptr<io::system::WorkerThread> token_thread_;
 };
 
 }  // namespace evenkeel::client

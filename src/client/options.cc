@@ -45,12 +45,19 @@ Result<ConnectionOptions> connection_options(const ClientOptions& options) {
                      "it"};
     }
     EK_TRY_ASSIGN(result.wrap, wrap_for(result.target, options));
+    if (options.credential && !(result.target.key.empty() && result.target.token.empty())) {
+        return Error{
+            ErrorCode::invalid_argument,
+            "the connection string has a key or token, and there is a credential too; give "
+            "one of them"};
+    }
     if (options.token_life < std::chrono::seconds(10)) {
         return Error{ErrorCode::invalid_argument, "token_life is at least 10 seconds"};
     }
     result.name = options.name;
     result.retry = options.retry;
     result.token_life = options.token_life;
+    result.credential = options.credential;
     result.seed = secure_number();
     return result;
 }

@@ -30,5 +30,20 @@ TEST(ConnectionOptions, report_missing_and_contradicting_options) {
               ErrorCode::invalid_argument);
 }
 
+TEST(ConnectionOptions, refuse_a_key_beside_a_credential) {
+    const auto credential = [](const std::string&) -> Result<Token> { return Token{}; };
+
+    const auto both = connection_options(
+        {.connection = "amqp://app:c2VjcmV0@localhost/homes", .credential = credential});
+    const auto one =
+        connection_options({.connection = "amqp://localhost/homes", .credential = credential});
+
+    ASSERT_FALSE(both.ok());
+    EXPECT_EQ(both.error().code, ErrorCode::invalid_argument);
+    EXPECT_EQ(both.error().detail.find("c2VjcmV0"), std::string::npos);
+    ASSERT_TRUE(one.ok());
+    EXPECT_TRUE(one->credential);
+}
+
 }  // namespace
 }  // namespace evenkeel::client

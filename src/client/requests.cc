@@ -3,6 +3,7 @@
 #include "amqp/message.h"
 #include "amqp/performatives.h"
 #include "base/number.h"
+#include "eventhubs/sas.h"
 #include "eventhubs/wire_names.h"
 
 namespace evenkeel::client {
@@ -68,7 +69,8 @@ NodeRequest put_token(std::string_view audience, const Secret& token, WallTime e
     encoder.string(names::operation);
     encoder.string(names::put_token);
     encoder.string(names::type);
-    encoder.string(names::sas_token);
+    encoder.string(token.reveal().starts_with(eventhubs::sas_word) ? names::sas_token
+                                                                   : names::json_web_token);
     encoder.string(names::name);
     encoder.string(audience);
     encoder.string(names::expiration);

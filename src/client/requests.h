@@ -19,6 +19,7 @@ struct NodeRequest {
     std::string text;         // of the body; empty: none
 };
 
+// A SAS or a JWT, as it begins.
 NodeRequest put_token(std::string_view audience, const Secret& token, WallTime expires);
 NodeRequest read_event_hub(std::string_view event_hub, const Secret& token);
 NodeRequest read_partition(std::string_view event_hub, std::uint32_t partition,

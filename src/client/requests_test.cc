@@ -27,17 +27,28 @@ Buffer reply_to(std::uint64_t id, std::int32_t status, const Buffer& body) {
 }
 
 TEST(NodeRequests, put_a_token_for_an_audience) {
-    const auto request = put_token("sb://h/homes", Secret("the token"), WallTime{5});
+    const std::string token = "SharedAccessSignature sr=x";
+    const auto request = put_token("sb://h/homes", Secret(token), WallTime{5});
 
     const auto message = encode_request(request, 7, "replies");
     const auto decoded = amqp::decode_request(message).value();
 
     EXPECT_EQ(decoded.reply_to, "replies");
-    EXPECT_EQ(decoded.text, "the token");
+    EXPECT_EQ(decoded.text, token);
     EXPECT_EQ(amqp::text_in(decoded.properties, "operation"), "put-token");
     EXPECT_EQ(amqp::text_in(decoded.properties, "type"), "servicebus.windows.net:sastoken");
     EXPECT_EQ(amqp::text_in(decoded.properties, "name"), "sb://h/homes");
     EXPECT_EQ(amqp::integer_in(decoded.properties, "expiration"), 5);
+}
+
+TEST(NodeRequests, put_any_other_token_as_a_json_web_token) {
+    const auto request = put_token("sb://h/homes", Secret("eyJ0eXAi.e30.c2ln"), WallTime{5});
+
+    const auto message = encode_request(request, 7, "replies");
+    const auto decoded = amqp::decode_request(message).value();
+
+    EXPECT_EQ(decoded.text, "eyJ0eXAi.e30.c2ln");
+    EXPECT_EQ(amqp::text_in(decoded.properties, "type"), "jwt");
 }
 
 TEST(NodeRequests, read_a_partition_with_a_token) {
