@@ -1,8 +1,10 @@
 // The program evenkeel-bench. `evenkeel bench` starts it, so it is called that here.
 #include "bench/options.h"
+#include <evenkeel/log.h>
 
 int main(int count, char** arguments) {
     using namespace evenkeel;
+    set_log(LogLevel::info);
     const cli::Program program{.name = "evenkeel bench",
                                .description = "Benchmark this build on this machine",
                                .examples = bench::examples,

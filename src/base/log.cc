@@ -3,26 +3,41 @@
 #include <algorithm>
 #include <atomic>
 #include <cstdio>
+#include <memory>
 
 #include "base/audit.h"
 #include "base/clock.h"
+#include "base/mutex.h"
 #include "base/utf8.h"
 
 namespace evenkeel {
 namespace {
 
-std::atomic<TraceLevel> least_level{TraceLevel::info};
+using SharedSink = std::shared_ptr<const LogSink>;
+
+std::atomic<TraceLevel> least_level{TraceLevel::off};
 std::atomic<TraceFormat> chosen_format{TraceFormat::text};
 
-std::string_view name_of(TraceLevel level) {
-    switch (level) {
-        case TraceLevel::debug: return "debug";
-        case TraceLevel::info: return "info";
-        case TraceLevel::warning: return "warning";
-        case TraceLevel::error: return "error";
-        case TraceLevel::off: return "off";
+// What set_log() was given; null: stderr. The lock is innermost: it is held to copy the pointer.
+class ChosenSink {
+public:
+    void set(SharedSink sink) {
+        const Lock lock(mutex_);
+        sink_.swap(sink);
     }
-    return "?";
+    SharedSink get() {
+        const Lock lock(mutex_);
+        return sink_;
+    }
+
+private:
+    Mutex mutex_;
+    SharedSink sink_ EK_GUARDED_BY(mutex_);
+};
+
+ChosenSink& chosen_sink() {
+    static ChosenSink& sink = *new ChosenSink;  // never destroyed: threads may outlive main()
+    return sink;
 }
 
 // One call for the whole line, so that lines of two threads do not mix.
@@ -45,6 +60,24 @@ std::string audit_value(const std::string& value) {
 }
 
 }  // namespace
+
+std::string_view to_string(LogLevel level) {
+    switch (level) {
+        case LogLevel::debug: return "debug";
+        case LogLevel::info: return "info";
+        case LogLevel::warning: return "warning";
+        case LogLevel::error: return "error";
+        case LogLevel::off: return "off";
+    }
+    return "?";
+}
+
+void set_log(LogLevel least, LogSink sink) {
+    SharedSink shared;
+    if (sink) shared = std::make_shared<const LogSink>(std::move(sink));
+    chosen_sink().set(std::move(shared));
+    least_level = least;
+}
 
 void set_trace_level(TraceLevel level) {
     least_level = level;
@@ -89,14 +122,14 @@ std::string trace_line(TraceFormat format, TraceLevel level, std::string_view me
                        std::initializer_list<TraceField> fields) {
     std::string line;
     if (format == TraceFormat::json) {
-        line = "\"level\":\"" + std::string(name_of(level)) + "\",\"message\":\"" +
+        line = "\"level\":\"" + std::string(to_string(level)) + "\",\"message\":\"" +
                json_escaped(message) + "\"";
         for (const auto& [key, value] : fields) {
             line += ",\"" + json_escaped(key) + "\":\"" + json_escaped(value) + "\"";
         }
         return line;
     }
-    line = std::string(name_of(level)) + ": " + json_escaped(message);
+    line = std::string(to_string(level)) + ": " + json_escaped(message);
     for (const auto& [key, value] : fields) {
         line += " " + std::string(key) + "=" + json_escaped(value);
     }
@@ -105,6 +138,7 @@ std::string trace_line(TraceFormat format, TraceLevel level, std::string_view me
 
 void trace(TraceLevel level, std::string_view message, std::initializer_list<TraceField> fields) {
     if (level < least_level.load(std::memory_order_relaxed)) return;
+    if (const SharedSink sink = chosen_sink().get()) return (*sink)({level, message, fields});
     const TraceFormat format = chosen_format;
     write_line(format, trace_line(format, level, message, fields));
 }

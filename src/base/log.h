@@ -1,26 +1,27 @@
 // Lines for the people who run it: trace(level, "what happened to what", {{"key", "value"}}).
 //
 // "log" is the commit log in this project, so these are trace lines. One line an event, on stderr,
-// as text or as one JSON object; never a secret, never on a path that runs per event.
+// as text or as one JSON object, or to the program's own sink (include/evenkeel/log.h); never a
+// secret, never on a path that runs per event.
 // Threads: any.
 #pragma once
 
 #include <initializer_list>
 #include <string>
 #include <string_view>
-#include <utility>
+
+#include <evenkeel/log.h>
 
 namespace evenkeel {
 
-enum class TraceLevel : unsigned char { debug, info, warning, error, off };
+using TraceLevel = LogLevel;
+using TraceField = LogField;
 enum class TraceFormat : unsigned char { text, json };
-
-using TraceField = std::pair<std::string_view, std::string>;
 
 void trace(TraceLevel level, std::string_view message,
            std::initializer_list<TraceField> fields = {});
 
-// Both take effect for all threads; the default is text at `info`.
+// Both take effect for all threads; the default is text, and off: programs turn it on.
 void set_trace_level(TraceLevel level);
 void set_trace_format(TraceFormat format);
 

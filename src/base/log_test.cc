@@ -67,6 +67,35 @@ TEST(Trace, is_silent_when_off) {
     EXPECT_EQ(traced.take(), "");
 }
 
+TEST(Log, goes_to_the_sink_of_the_program_and_nowhere_else) {
+    CapturedTrace traced(TraceLevel::off, TraceFormat::text);
+    std::vector<std::string> heard;
+    set_log(LogLevel::info, [&](const LogLine& line) {
+        heard.push_back(std::string(to_string(line.level)) + " " + std::string(line.message));
+        for (const auto& [name, value] : line.fields) {
+            heard.push_back(std::string(name) + "=" + value);
+        }
+    });
+
+    trace(TraceLevel::debug, "quiet");
+    trace(TraceLevel::warning, "loud\n", {{"key", "value"}});
+    set_log(LogLevel::off);
+    trace(TraceLevel::error, "too late");
+
+    EXPECT_EQ(heard, (std::vector<std::string>{"warning loud\n", "key=value"}));
+    EXPECT_EQ(traced.take(), "");
+}
+
+TEST(Log, goes_to_stderr_if_there_is_no_sink) {
+    CapturedTrace traced(TraceLevel::off, TraceFormat::text);
+    set_log(LogLevel::error);
+
+    trace(TraceLevel::warning, "quiet");
+    trace(TraceLevel::error, "loud");
+
+    EXPECT_NE(traced.take().find("Z error: loud\n"), std::string::npos);
+}
+
 TEST(Audit, has_one_form_that_no_name_can_forge) {
     AuditEntry entry{"key:root@homes", "[::1]:5672", "create-hub", "homes", "ok"};
     EXPECT_EQ(audit_line(TraceFormat::text, entry),

@@ -1,6 +1,7 @@
 // The program evenkeel: the list of its commands. Each declares its options itself.
 #include "cli/commands/commands.h"
 #include "demo/options.h"
+#include <evenkeel/log.h>
 
 namespace {
 
@@ -29,6 +30,7 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 canno
 
 int main(int count, char** arguments) {
     using namespace evenkeel;
+    set_log(LogLevel::info);
     const cli::Program program{.name = "evenkeel",
                                .description = "Evenkeel: partitioned, durable event streams.",
                                .version = "evenkeel " EVENKEEL_VERSION,
