@@ -15,7 +15,7 @@ set(CMAKE_POSITION_INDEPENDENT_CODE ON)
 set(CMAKE_EXPORT_COMPILE_COMMANDS ON)
 if(EVENKEEL_JUMBO)
     # Most of the time for one source goes into the headers that all of them read. What a source includes
-    # itself is still checked: clang-tidy reads each alone.
+    # itself is still checked: clang-tidy's analyzer reads each alone.
     set(CMAKE_UNITY_BUILD ON)
     set(CMAKE_UNITY_BUILD_BATCH_SIZE 8)
 endif()
@@ -86,7 +86,7 @@ pkg_check_modules(ISAL REQUIRED IMPORTED_TARGET libisal)
 
 if(EVENKEEL_PCH)
     # Nearly every source of a library reads these: compiled once, as static libraries are compiled.
-    # They are no excuse for a missing #include: clang-tidy reads each source without.
+    # They are no excuse for a missing #include: clang-tidy's analyzer reads each source without.
     # file(CONFIGURE) leaves it alone if it is there: written again, all that uses it is compiled again.
     file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/library_pch.cc
         CONTENT "// Holds the precompiled header of all libraries.\n" @ONLY)
