@@ -135,15 +135,21 @@ if(EVENKEEL_BENCHES)
     find_package(benchmark 1.7 REQUIRED)
 endif()
 
-# ek_tests(name DEPS library... SOURCES file... DEFINES definition... LABELS label...): a gtest program.
+if(EVENKEEL_TESTS)
+    add_custom_target(unit_tests)
+endif()
+
+# ek_tests(name DEPS library... SOURCES file... DEFINES definition... LABELS label... COST seconds): a gtest
+# program. What costs most starts first, so that in the end nothing waits for one long program alone.
 # It runs as one ctest entry; ./test counts the single tests from its report. The label single_threaded
 # is for programs that start neither threads nor processes, script for those that only `dev` runs: the
-# thread sanitizer neither builds nor runs them.
+# thread sanitizer neither builds nor runs them. unit is for those of `./test --quick`, which the target
+# unit_tests builds.
 function(ek_tests name)
     if(name MATCHES "canary" AND NOT EVENKEEL_CANARIES)
         return()
     endif()
-    cmake_parse_arguments(arg "" "" "DEPS;SOURCES;DEFINES;LABELS" ${ARGN})
+    cmake_parse_arguments(arg "" "COST" "DEPS;SOURCES;DEFINES;LABELS" ${ARGN})
     if(single_threaded IN_LIST arg_LABELS)
         list(APPEND arg_SOURCES $<TARGET_OBJECTS:no_threads>)
     endif()
@@ -156,13 +162,18 @@ function(ek_tests name)
         set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
         return()
     endif()
+    if(unit IN_LIST arg_LABELS)
+        add_dependencies(unit_tests ${name})
+    endif()
     add_test(NAME ${name} COMMAND ${name} --gtest_color=no
         --gtest_output=xml:${CMAKE_BINARY_DIR}/reports/${name}.xml)
     # The simulations take two minutes alone, and their share of a busy machine more.
     set_tests_properties(${name} PROPERTIES LABELS "${arg_LABELS}" TIMEOUT 1800)
-    if(script IN_LIST arg_LABELS)
-        # They kill processes and wait: what takes longest starts first, so that nothing waits for it alone.
-        set_tests_properties(${name} PROPERTIES COST 60)
+    if(script IN_LIST arg_LABELS AND NOT arg_COST)
+        set(arg_COST 60)  # they kill processes and wait
+    endif()
+    if(arg_COST)
+        set_tests_properties(${name} PROPERTIES COST ${arg_COST})
     endif()
 endfunction()
 
@@ -183,7 +194,8 @@ function(ek_module name)
     endforeach()
     target_link_libraries(${library} PRIVATE ${arg_LIBRARIES})
     if(EVENKEEL_TESTS AND arg_TESTS)
-        ek_tests(${name}_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_TESTS} LABELS single_threaded)
+        ek_tests(${name}_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_TESTS}
+            LABELS single_threaded unit)
     endif()
     if(EVENKEEL_TESTS AND arg_THREAD_TESTS)
         ek_tests(${name}_thread_tests DEPS ${library} ${arg_TEST_DEPS} SOURCES ${arg_THREAD_TESTS})

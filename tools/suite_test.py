@@ -152,6 +152,20 @@ class Repeats(unittest.TestCase):
                        timeout=60, check=True, env=dict(os.environ, PYTHONPATH=str(TOOLS)))
 
 
+class Labels(unittest.TestCase):
+    def names(self, label, exclude_label):
+        with tempfile.TemporaryDirectory() as folder:
+            (Path(folder) / "CTestTestfile.cmake").write_text(
+                "".join(f'add_test({name} "true")\nset_tests_properties({name} PROPERTIES LABELS "{labels}")\n'
+                        for name, labels in (("a", "unit;fast"), ("b", "units"), ("c", "script"))))
+            return [entry.name for entry in suite.read_entries(Path(folder), label, exclude_label)]
+
+    def test_choose_and_leave_out_entries(self):
+        self.assertEqual(self.names("", ""), ["a", "b", "c"])
+        self.assertEqual(self.names("unit", ""), ["a"])
+        self.assertEqual(self.names("", "script"), ["a", "b"])
+
+
 class Lists(unittest.TestCase):
     def test_reads_suites_and_parameters(self):
         text = "seed: x\nClock.\n  ticks\n  waits/0  # GetParam() = 4\nLoop.\n  runs\n"
