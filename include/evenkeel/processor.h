@@ -28,19 +28,23 @@
 #include <type_traits>
 #include <vector>
 
+#include <evenkeel/client.h>
 #include <evenkeel/error.h>
 #include <evenkeel/event.h>
 
+struct sqlite3;  // SQLite's
+struct pg_conn;  // libpq's PGconn
+
 namespace evenkeel {
 
-class Hub;
+class CheckpointStore;
 
 using Events = std::span<const Event>;
 
 enum class Delivery : std::uint8_t {
     at_least_once,  // handled, then the checkpoint: a crash repeats what came after the last one
     at_most_once,   // the checkpoint, then handled: a crash loses the batch that was being handled
-    exactly_once,   // handler writes through Partition::sink(): result and position commit as one
+    exactly_once,   // handler writes with Partition::sqlite(): result and position commit as one
 };
 
 // When progress is stored without the handler asking. The first rule that is met counts; progress
@@ -115,9 +119,12 @@ struct ProcessorOptions {
     std::string hub = {};            // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
     std::string event_hub = {};      // if `hub` names none
     Hub* hub_here = nullptr;         // in place of `hub`: one that this process has open already
+    Credential credential = {};      // in place of a key in `hub` (<evenkeel/client.h>)
     std::string group = "$Default";  // must exist: open() does not create it
     // "sqlite:FILE", "postgresql://HOST/DATABASE", "redis://HOST", "azblob:...", "memory:"
     std::string store = {};
+    // In place of it: one of your own (<evenkeel/checkpoint_store.h>).
+    std::shared_ptr<CheckpointStore> own_store = {};
     // Names this instance. Give a stable one (host or pod name) to keep partitions over a quick
     // restart; two at once with one name are refused. Empty: made up.
     std::string id = {};
@@ -213,9 +220,11 @@ public:
     virtual void pause() = 0;
     virtual void resume() = 0;
     virtual void seek(const Position& position) = 0;
-    // With Delivery::exactly_once: the open transaction, as the store's own handle (sqlite3*,
-    // PGconn*).
-    virtual void* sink() = 0;
+    // With Delivery::exactly_once, within the handler: the store's database in the transaction that
+    // commits with the position. The handler writes its results with it, and neither ends the
+    // transaction nor leaves statements open. Null if the store is another.
+    virtual sqlite3* sqlite() { return nullptr; }
+    virtual pg_conn* postgres() { return nullptr; }
 };
 
 using BatchHandler = std::function<Result<>(Partition&, Events)>;
@@ -247,6 +256,8 @@ public:
     virtual bool has_ended() = 0;
 
     virtual ProcessorStatus status() = 0;
+    // The same as Prometheus text; docs/processor.md lists the metrics.
+    virtual std::string metrics() = 0;
     // Inputs and reasons of the last balancing decision, for people.
     virtual std::string explain() = 0;
     virtual const ProcessorOptions& options() const = 0;

@@ -13,7 +13,17 @@
 #include "base/result.h"
 #include "checkpoint/store.h"
 
+struct sqlite3;
+struct pg_conn;
+
 namespace evenkeel::checkpoint {
+
+// The database's own handle; one of them, none once the connection is lost.
+struct Native {
+    sqlite3* sqlite = nullptr;
+    pg_conn* postgres = nullptr;
+    bool operator==(const Native&) const = default;
+};
 
 // Threads: one at a time. Calls block.
 class Transaction {
@@ -21,9 +31,8 @@ public:
     // Rolls back what was not committed.
     virtual ~Transaction() = default;
 
-    // The store's own handle: sqlite3*, or PGconn*. The handler must not end the transaction, and
-    // ends its statements before it returns.
-    virtual void* native() = 0;
+    // The handler must not end the transaction, and ends its statements before it returns.
+    virtual Native native() = 0;
     // Once. `fenced`: another owner has sealed the checkpoint under a higher epoch. `conflict`: the
     // stored position is ahead. In both cases, and for invalid_argument, nothing was applied.
     // `unavailable`: unknown, and only if the store cannot even be asked what became of it.

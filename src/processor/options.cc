@@ -26,7 +26,10 @@ Result<> check(const ProcessorOptions& options) {
         return wrong("event_hub", "name the one to read");
     }
     if (options.group.empty()) return wrong("group", "name a consumer group, such as $Default");
-    if (options.store.empty()) {
+    if (options.own_store && !options.store.empty()) {
+        return wrong("own_store", "there is a store too; give one of them");
+    }
+    if (options.store.empty() && !options.own_store) {
         return wrong("store",
                      "name one: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, azblob:..., "
                      "or memory: within one "
@@ -56,9 +59,10 @@ Result<> check(const ProcessorOptions& options) {
 
 Result<> check_store(const ProcessorOptions& options, checkpoint::Store& store) {
     if (options.delivery == Delivery::exactly_once && !store.transactions()) {
+        const std::string kind = options.store.substr(0, options.store.find(':'));
         return wrong("delivery", fmt::format("exactly_once needs a store with transactions, such "
                                              "as sqlite:FILE; '{}' has none",
-                                             options.store.substr(0, options.store.find(':'))));
+                                             options.own_store ? "own_store" : kind));
     }
     return {};
 }
@@ -77,6 +81,7 @@ source::OutletOptions letter_options(const ProcessorOptions& options, Hub* hub_h
     const bool is_address = to.find("://") != std::string::npos;
     result.client = source_options(options).client;
     result.client.connection = is_address ? to : options.hub;
+    if (is_address) result.client.credential = {};  // it has a key of its own
     result.client.name = "evenkeel dead letters";
     result.client.retry.retries_max = 1;  // the pump tries again, and tells
     if (!is_address) result.event_hub = to;
@@ -91,6 +96,7 @@ source::OpenOptions source_options(const ProcessorOptions& options) {
     result.group = options.group;
     result.client.event_hub = options.event_hub;
     result.client.name = "evenkeel processor";
+    result.client.credential = options.credential;
     result.client.tls_ca_pem = options.tls_ca_pem;
     result.client.tls_verify = options.tls_verify;
     // The pump goes on trying for ever; it hears of changes soon, and looks often.

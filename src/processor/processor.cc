@@ -7,10 +7,12 @@
 #include "base/promise.h"
 #include "base/random.h"
 #include "checkpoint/open.h"
+#include "checkpoint/own/store.h"
 #include "eventhubs/names.h"
 #include "io/system/stop_signals.h"
 #include "io/system/worker_pool.h"
 #include "processor/core.h"
+#include "processor/metrics.h"
 #include "processor/options.h"
 #include "processor/ownership/group_home.h"
 #include "source/group_check.h"
@@ -54,9 +56,7 @@ public:
     Result<> open() {
         EK_TRY_ASSIGN(source_, source::open_source(processor::source_options(options_), loop_));
         const source::Name& name = source_->name();
-        EK_TRY_ASSIGN(store_, checkpoint::open_store(
-                                  options_.store,
-                                  {name.hub_namespace, name.event_hub, options_.group}, loop_));
+        EK_TRY_ASSIGN(store_, open_entries({name.hub_namespace, name.event_hub, options_.group}));
         EK_TRY(processor::check_store(options_, *store_));
         EK_TRY(open_letters());
         loop_.start();
@@ -127,6 +127,9 @@ public:
         });
         return text;
     }
+    std::string metrics() override {
+        return processor::metrics_text(status(), source_->name().event_hub, options_.group);
+    }
     const ProcessorOptions& options() const override { return options_; }
 
     void print_failures() {
@@ -152,16 +155,19 @@ private:
         if (!result.ok() && result.error().code == ErrorCode::cancelled) result = {};
         ended_.set(std::move(result));
     }
+    Result<std::unique_ptr<checkpoint::Store>> open_entries(const checkpoint::GroupName& group) {
+        if (options_.own_store) {
+            return checkpoint::OwnStore::open(options_.own_store, group, loop_);
+        }
+        return checkpoint::open_store(options_.store, group, loop_);
+    }
     // The store of this hub's entries.
     void find_entries(Callback<void(Result<>)> found) {
         const source::Name& name = source_->name();
         const checkpoint::GroupName group{name.hub_namespace, name.event_hub, options_.group};
         home_ = std::make_unique<processor::GroupHome>(
             processor::GroupHome::Place{
-                loop_,
-                [this](const checkpoint::GroupName& other) {
-                    return checkpoint::open_store(options_.store, other, loop_);
-                },
+                loop_, [this](const checkpoint::GroupName& other) { return open_entries(other); },
                 [this](const Error& error, Duration in) {
                     options_.on_error({ErrorScope::store, std::nullopt,
                                        "look for the hub's entries", error, true,

@@ -8,6 +8,8 @@
 //   rows(), sequence()   what others see: rows of the table, the stored position (-1 = none)
 #pragma once
 
+#include <optional>
+
 #include <gtest/gtest.h>
 
 #include "checkpoint/transaction.h"
@@ -81,11 +83,11 @@ TYPED_TEST_P(TransactionContract, refuses_another_partition) {
 }
 
 TYPED_TEST_P(TransactionContract, uses_its_connection_again) {
-    void* first = nullptr;
+    std::optional<Native> first;
     for (int i = 0; i < 10; ++i) {
         const auto transaction = this->begin();
-        if (first == nullptr) first = transaction->native();
-        EXPECT_EQ(transaction->native(), first);
+        if (!first) first = transaction->native();
+        EXPECT_TRUE(transaction->native() == *first);
         ASSERT_TRUE(transaction->commit(this->at(i, 1)));
     }
 }

@@ -61,7 +61,7 @@ public:
     void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()> changed) override;
     Pace pace() const override { return Pace::quick; }
-    // native() of a transaction is libpq's PGconn*.
+    // native() of a transaction has libpq's PGconn*.
     Transactions* transactions() override;
 
 private:

@@ -23,7 +23,9 @@ public:
 
     ~PostgresTransaction() override { end(); }
 
-    void* native() override { return session_ ? session_->connection->native() : nullptr; }
+    Native native() override {
+        return {.postgres = session_ ? session_->connection->native() : nullptr};
+    }
 
     Result<> commit(const Checkpoint& checkpoint) override {
         EK_CHECK(!is_ended_, "a transaction was committed twice");

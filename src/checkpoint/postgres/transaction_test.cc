@@ -46,7 +46,7 @@ struct PostgresSink : WithPostgres {
     // As a handler does, with libpq's own calls.
     static bool run(Transaction& transaction, const std::string& sql) {
         const PostgresLibrary& library = **PostgresLibrary::load();
-        auto* const native = static_cast<PGconn*>(transaction.native());
+        auto* const native = transaction.native().postgres;
         if (library.sendQuery(native, sql.c_str()) != 1) return false;
         bool ok = true;
         while (PGresult* const result = library.getResult(native)) {

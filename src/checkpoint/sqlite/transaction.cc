@@ -21,7 +21,9 @@ public:
         home_.give_back(std::move(connection_));
     }
 
-    void* native() override { return connection_ ? connection_->database->native() : nullptr; }
+    Native native() override {
+        return {.sqlite = connection_ ? connection_->database->native() : nullptr};
+    }
 
     Result<> commit(const Checkpoint& checkpoint) override {
         EK_CHECK(!is_ended_, "a transaction was committed twice");

@@ -22,8 +22,7 @@ struct SqliteSink : WithSqliteFile {
         return std::move(*transaction);
     }
     static int run(Transaction& transaction, const char* sql) {
-        return sqlite3_exec(static_cast<sqlite3*>(transaction.native()), sql, nullptr, nullptr,
-                            nullptr);
+        return sqlite3_exec(transaction.native().sqlite, sql, nullptr, nullptr, nullptr);
     }
     static bool add(Transaction& transaction, const std::string& house) {
         const std::string sql = "INSERT INTO totals (house) VALUES ('" + house + "')";
@@ -89,7 +88,7 @@ TEST_F(SqliteSink, a_transaction_that_a_failed_write_ended_commits_nothing) {
 
 TEST_F(SqliteSink, a_commit_with_open_statements_tells_the_truth) {
     auto transaction = begin();
-    auto* native = static_cast<sqlite3*>(transaction->native());
+    auto* native = transaction->native().sqlite;
     sqlite3_stmt* left = nullptr;
     ASSERT_EQ(sqlite3_prepare_v2(native, "INSERT INTO totals VALUES ('a', 1) RETURNING house", -1,
                                  &left, nullptr),

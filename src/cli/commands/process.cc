@@ -147,7 +147,7 @@ private:
     Result<> handle(Partition& partition, Events events) {
         if (!options_.command.empty()) return execute(partition, events);
         if (!options_.into.empty()) {
-            return insert_events(partition.sink(), options_.into, options_.event_hub,
+            return insert_events(partition.sqlite(), options_.into, options_.event_hub,
                                  partition.id(), events);
         }
         if (options_.quiet) return {};

@@ -45,9 +45,8 @@ Result<> check_table_name(std::string_view name) {
                     name, table_name_max)};
 }
 
-Result<> insert_events(void* sink, const std::string& table, std::string_view event_hub,
+Result<> insert_events(sqlite3* database, const std::string& table, std::string_view event_hub,
                        std::uint32_t partition, Events events) {
-    auto* const database = static_cast<sqlite3*>(sink);
     const std::string create = fmt::format(
         "CREATE TABLE IF NOT EXISTS \"{}\" (event_hub TEXT NOT NULL, partition INTEGER NOT NULL,"
         " sequence_number INTEGER NOT NULL, \"offset\" INTEGER NOT NULL,"

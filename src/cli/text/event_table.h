@@ -14,9 +14,9 @@ namespace evenkeel::cli {
 // Letters, digits and '_', and none of our own tables.
 Result<> check_table_name(std::string_view name);
 
-// Adds the events, in the transaction that Partition::sink() gave; makes the table if there is
+// Adds the events, in the transaction that Partition::sqlite() gave; makes the table if there is
 // none.
-Result<> insert_events(void* sink, const std::string& table, std::string_view event_hub,
+Result<> insert_events(sqlite3* database, const std::string& table, std::string_view event_hub,
                        std::uint32_t partition, Events events);
 
 }  // namespace evenkeel::cli

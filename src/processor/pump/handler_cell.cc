@@ -61,10 +61,13 @@ void HandlerCell::run_in(checkpoint::Transactions& transactions, const checkpoin
             store_error_ = transaction.error();
             return transaction.error();
         }
-        sink_ = (*transaction)->native();
+        const checkpoint::Native native = (*transaction)->native();
+        sqlite_ = native.sqlite;
+        postgres_ = native.postgres;
         Callback<Result<>()> call = [&] { return handler_->on_events(*this, events); };
         Result<> result = call_user(call);
-        sink_ = nullptr;
+        sqlite_ = nullptr;
+        postgres_ = nullptr;
         if (!result.ok()) return result;
         result = (*transaction)->commit(done);
         if (!result.ok()) store_error_ = result.error();

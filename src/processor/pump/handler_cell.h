@@ -94,7 +94,8 @@ public:
     void pause() override;
     void resume() override;
     void seek(const Position& position) override;
-    void* sink() override { return sink_; }
+    sqlite3* sqlite() override { return sqlite_; }
+    pg_conn* postgres() override { return postgres_; }
 
 private:
     struct Latest {
@@ -129,7 +130,8 @@ private:
     std::atomic<bool> is_closing_ = false;
     std::atomic<Closed> closing_as_ = Closed::shutdown;
     std::atomic<std::uint32_t> attempt_ = 0;
-    std::atomic<void*> sink_ = nullptr;
+    std::atomic<sqlite3*> sqlite_ = nullptr;
+    std::atomic<pg_conn*> postgres_ = nullptr;
     Guarded<Latest> latest_;
 };
 

@@ -92,7 +92,7 @@ TEST(ExactlyOnce, gives_a_sink_that_equals_the_log_whatever_fails) {
     options.retry = {.attempts_max = 1000, .delay = std::chrono::milliseconds(1)};
     options.on_error = [](const Failure&) {};
     const BatchHandler handler = [&](Partition& partition, Events batch) -> Result<> {
-        EK_TRY(write_events(static_cast<sqlite3*>(partition.sink()), partition.id(), batch));
+        EK_TRY(write_events(partition.sqlite(), partition.id(), batch));
         if (!chance(6)) return {};
         ++failures;  // after it has written
         if (chance(2)) throw std::runtime_error("broken");

@@ -52,12 +52,11 @@ int main(int count, char** arguments) {
     }
     return evenkeel::run(processor, [&](evenkeel::Partition& partition, evenkeel::Events batch) {
         if (is_exact && options.store.starts_with("postgresql:")) {
-            return evenkeel::test::write_to_postgres(static_cast<PGconn*>(partition.sink()),
-                                                     partition, batch, options.id);
+            return evenkeel::test::write_to_postgres(partition.postgres(), partition, batch,
+                                                     options.id);
         }
         if (is_exact) {
-            return evenkeel::test::write_to_sink(static_cast<sqlite3*>(partition.sink()), partition,
-                                                 batch, options.id);
+            return evenkeel::test::write_to_sink(partition.sqlite(), partition, batch, options.id);
         }
         return evenkeel::test::write_beside(options.store.substr(7), partition, batch, options.id);
     });

@@ -59,7 +59,7 @@ void process(checkpoint::Transactions& transactions, checkpoint::Checkpoint next
         }
         const std::string sql = "INSERT INTO sink VALUES (" + std::to_string(next.partition.value) +
                                 "," + std::to_string(next.sequence.value) + ")";
-        auto* native = static_cast<sqlite3*>((*transaction)->native());
+        auto* native = (*transaction)->native().sqlite;
         if (sqlite3_exec(native, sql.c_str(), nullptr, nullptr, nullptr) != SQLITE_OK) {
             give_up("insert", {ErrorCode::handler_failed, sqlite3_errmsg(native)});
         }
