@@ -179,8 +179,9 @@ Result<> AmqpBench::read(const std::string& name, const EventSize& size) {
     EK_TRY_ASSIGN(const auto client, Client::open(hub->connection_string()));
     std::vector<double> ours;
     for (int i = 0; i < options_.rounds; ++i) {
-        EK_TRY_ASSIGN(const auto reader, open_reader(*client, "$Default", 0, Position::earliest(),
-                                                     {.prefetch_events = 50'000}));
+        EK_TRY_ASSIGN(const auto reader,
+                      RemoteReader::open(*client, "$Default", 0, Position::earliest(),
+                                         {.prefetch_events = 50'000}));
         std::uint64_t count = 0;
         std::uint64_t bytes = 0;
         const Instant start = clock_.now();

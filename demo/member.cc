@@ -32,11 +32,10 @@ public:
         runs_.emplace(options_.run, options_.producers, partition.id(), partition.epoch());
         return {};
     }
-    Result<> on_events(Partition& partition, Events events) override {
+    Result<> on_events(Partition&, Events events) override {
         const std::int64_t now_ms = SystemClock().wall().milliseconds;
         for (const Event& event : events) runs_->take(event, now_ms);
         runs_->tell_all();
-        if (!events.empty()) partition.checkpoint(events.back());
         return {};
     }
 

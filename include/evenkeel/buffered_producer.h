@@ -1,9 +1,12 @@
 // Sending single events with the speed of batches: they wait a moment for others that go the same
 // way, and are sent together.
 //
-//   auto producer = evenkeel::BufferedProducer::open({.connection =
-//   "amqp://app:key@localhost/homes"}).value(); for (const auto& line : lines)
-//   producer->enqueue({.body = line}, {.partition_key = home}).value(); producer->flush().value();
+//   auto producer =
+//       evenkeel::BufferedProducer::open({.connection = "amqp://app:key@localhost/homes"}).value();
+//   for (const auto& line : lines) {
+//       producer->enqueue({.body = line}, {.partition_key = home}).value();
+//   }
+//   producer->flush().value();
 //
 // Events to one partition, and events with one key, are stored in the order in which they were
 // enqueued. Those without either go to any partition, in any order. A lost connection may repeat
@@ -32,40 +35,33 @@ struct BufferedProducerOptions {
     std::uint32_t in_flight_max = 64;
     // As of ProducerOptions: what is sent again is not stored again.
     bool idempotent = false;
-    // Called on the client's thread, and must not block. The batch is gone afterwards.
+    // Called on the client's thread, and must not block or throw. The batch is gone afterwards.
     std::function<void(const Error& why, const SendBatch& batch)> on_failed = {};
 };
 
+// Once its Client is gone it answers `cancelled`.
 // Threads: any. Order is that of the calls; of calls at the same time, either.
 class BufferedProducer {
 public:
-    // Connects, and returns once the hub takes events. `client` outlives the producer.
+    // Connects, and returns once the hub takes events.
     static Result<std::unique_ptr<BufferedProducer>> open(Client& client,
                                                           BufferedProducerOptions options = {});
     // The same with a client of its own.
     static Result<std::unique_ptr<BufferedProducer>> open(const ClientOptions& connection,
                                                           BufferedProducerOptions options = {});
+    static Result<std::unique_ptr<BufferedProducer>> open(std::string connection) {
+        return open(ClientOptions{.connection = std::move(connection)});
+    }
     // What was not flushed is dropped, or stored nevertheless.
-    ~BufferedProducer();
-    BufferedProducer(const BufferedProducer&) = delete;
-    BufferedProducer& operator=(const BufferedProducer&) = delete;
+    virtual ~BufferedProducer() = default;
 
     // Copies the event. `invalid_argument` for a bad route or an event that is too large.
-    Result<> enqueue(const EventData& event, Route route = {});
+    virtual Result<> enqueue(const EventData& event, Route route = {}) = 0;
     // The same, but `overloaded` where enqueue() would block.
-    Result<> try_enqueue(const EventData& event, Route route = {});
+    virtual Result<> try_enqueue(const EventData& event, Route route = {}) = 0;
     // Sends what waits, and blocks until all that was enqueued before is stored or has failed.
     // Returns the first failure since the last flush().
-    Result<> flush();
-
-    Client& client() { return *client_; }
-
-private:
-    class State;
-    BufferedProducer(std::unique_ptr<Client> own, Client& client, std::unique_ptr<State> state);
-    std::unique_ptr<Client> own_;  // null: it is somebody else's
-    Client* client_;
-    std::unique_ptr<State> state_;
+    virtual Result<> flush() = 0;
 };
 
 }  // namespace evenkeel

@@ -1,7 +1,8 @@
 // A connection to one event hub, of ours or of Azure Event Hubs, that producers and readers share.
 //
 //   auto client = evenkeel::Client::open({.connection = "Endpoint=sb://localhost;..."}).value();
-//   auto reader = evenkeel::open_reader(*client, "$Default", 0, evenkeel::Position::earliest());
+//   auto reader =
+//       evenkeel::RemoteReader::open(*client, "$Default", 0, evenkeel::Position::earliest());
 //
 // It connects when it is first needed, shows a token, renews it before it ends, and connects again
 // after a loss, with growing pauses. One thread of its own. Threads: any; calls block.
@@ -57,15 +58,16 @@ struct ClientOptions {
 };
 
 struct EventHubProperties {
-    std::string name;
-    std::int64_t created_ms = 0;
+    std::string name = {};
+    Timestamp created_time = {};
     std::uint32_t partitions = 0;
     std::string identity = {};  // of the hub's data folder; empty: not one of ours
 };
 
 namespace client {
 class Runtime;
-}
+struct Access;
+}  // namespace client
 
 // Errors of all that goes through a client: `not_allowed` for credentials that are refused or lack
 // a right, `not_found` for an event hub, group or partition that is not there, `unavailable`,
@@ -77,7 +79,7 @@ public:
     static Result<std::unique_ptr<Client>> open(std::string connection) {
         return open(ClientOptions{.connection = std::move(connection)});
     }
-    // Says good-bye to the hub. What uses the client must be destroyed before.
+    // Says good-bye to the hub. What used the client answers `cancelled` from now on.
     ~Client();
     Client(const Client&) = delete;
     Client& operator=(const Client&) = delete;
@@ -87,12 +89,10 @@ public:
     // `bytes`, `readers` and `problems` are not known from afar.
     Result<PartitionInfo> properties(std::uint32_t partition);
 
-    // For producers and readers.
-    client::Runtime& runtime() { return *runtime_; }
-
 private:
-    explicit Client(std::unique_ptr<client::Runtime> runtime);
-    std::unique_ptr<client::Runtime> runtime_;
+    friend struct client::Access;
+    explicit Client(std::shared_ptr<client::Runtime> runtime);
+    const std::shared_ptr<client::Runtime> runtime_;  // shared with producers and readers
 };
 
 }  // namespace evenkeel

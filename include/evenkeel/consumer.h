@@ -2,9 +2,11 @@
 // process (<evenkeel/hub.h>).
 //
 //   auto client = evenkeel::Client::open("amqp://app:key@localhost/homes").value();
-//   auto reader = evenkeel::open_reader(*client, "$Default", 0,
-//   evenkeel::Position::earliest()).value(); for (const auto& event : reader->read(100,
-//   std::chrono::seconds(1)).value()) use(event.text());
+//   auto reader =
+//       evenkeel::RemoteReader::open(*client, "$Default", 0, evenkeel::Position::earliest());
+//   for (const auto& event : reader.value()->read(100, std::chrono::seconds(1)).value()) {
+//       use(event.text());
+//   }
 //
 // After a lost connection the reader goes on right behind the last event that it got: each event is
 // handed out once, in order. Errors besides those of Reader: `unavailable` or `timed_out` when the
@@ -44,19 +46,19 @@ struct RemoteReaderOptions {
 struct LastEnqueued {
     std::int64_t sequence_number = -1;
     std::int64_t offset = -1;
-    std::int64_t enqueued_time_ms = 0;
-    std::int64_t retrieved_ms = 0;  // when the hub looked
+    Timestamp enqueued_time = {};
+    Timestamp retrieved_time = {};  // when the hub looked
 };
 
 class RemoteReader : public Reader {
 public:
+    // Returns once the hub has accepted the reader.
+    static Result<std::unique_ptr<RemoteReader>> open(Client& client, std::string_view group,
+                                                      std::uint32_t partition, Position position,
+                                                      RemoteReaderOptions options = {});
+
     // None before the first event, or without track_last_enqueued.
     virtual std::optional<LastEnqueued> last_enqueued() = 0;
 };
-
-// Returns once the hub has accepted the reader. `client` outlives it.
-Result<std::unique_ptr<RemoteReader>> open_reader(Client& client, std::string_view group,
-                                                  std::uint32_t partition, Position position,
-                                                  RemoteReaderOptions options = {});
 
 }  // namespace evenkeel

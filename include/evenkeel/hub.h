@@ -59,7 +59,7 @@ struct EventHubChange {
 struct EventHubInfo {
     std::string name;
     EventHubOptions options;
-    std::int64_t created_ms = 0;
+    Timestamp created_time = {};
     std::vector<std::string> groups;  // sorted; "$Default" is always there
 };
 
@@ -68,7 +68,7 @@ struct PartitionInfo {
     std::int64_t begin_sequence_number = -1;
     std::int64_t last_enqueued_sequence_number = -1;
     std::int64_t last_enqueued_offset = -1;
-    std::int64_t last_enqueued_time_ms = 0;
+    Timestamp last_enqueued_time = {};  // 1970: never
     bool is_empty = true;
     std::uint64_t bytes = 0;
     std::uint32_t readers = 0;
@@ -86,43 +86,10 @@ struct Receipt {
     std::int64_t first_sequence_number = -1;
     std::int64_t last_sequence_number = -1;
     std::int64_t last_offset = -1;
-    std::int64_t enqueued_time_ms = 0;
+    Timestamp enqueued_time = {};
 };
 
-// Events that were read together, and the memory that holds them.
-class EventBatch {
-public:
-    EventBatch() = default;
-    EventBatch(std::vector<Event> events, std::vector<std::shared_ptr<const void>> owners)
-        : events_(std::move(events)), owners_(std::move(owners)) {}
-
-    bool empty() const { return events_.empty(); }
-    std::size_t size() const { return events_.size(); }
-    auto begin() const { return events_.begin(); }
-    auto end() const { return events_.end(); }
-    const Event& operator[](std::size_t index) const { return events_[index]; }
-    const Event& back() const { return events_.back(); }
-    std::span<const Event> events() const { return events_; }
-
-    // What was read after this one, behind it.
-    void append(EventBatch other) {
-        if (events_.empty()) {
-            *this = std::move(other);
-            return;
-        }
-        events_.insert(events_.end(), other.events_.begin(), other.events_.end());
-        for (auto& owner : other.owners_) owners_.push_back(std::move(owner));
-    }
-
-    // Not of an empty one.
-    void drop_first() { events_.erase(events_.begin()); }
-
-private:
-    std::vector<Event> events_;
-    std::vector<std::shared_ptr<const void>> owners_;
-};
-
-// One reader of one partition. Ends with the Hub at the latest.
+// One reader of one partition. After its Hub or Client is gone it answers `cancelled`.
 // Threads: one at a time; close() any.
 class Reader {
 public:
@@ -147,7 +114,7 @@ public:
     // Opens the folder, or makes a new hub in it. `conflict` if another process has it open,
     // `corrupt` if it is damaged or holds something else.
     static Result<std::unique_ptr<Hub>> open(const HubOptions& options);
-    // Flushes, and ends all readers. They must be destroyed before.
+    // Flushes, and ends all readers.
     virtual ~Hub() = default;
 
     virtual Result<> create(std::string_view event_hub, EventHubOptions options) = 0;

@@ -8,11 +8,13 @@
 //       .group = "aggregator",
 //       .store = "sqlite:progress.db",
 //   });
-//   return evenkeel::run(processor, [](evenkeel::Partition& partition, evenkeel::Events batch) {
-//       for (const auto& event : batch) handle(event.body());
-//       partition.checkpoint(batch.back());
+//   return evenkeel::run(processor, [](evenkeel::Partition&, const evenkeel::Event& event) {
+//       handle(event.body());
 //   });
 //
+// Exceptions: whatever a handler or a factory throws, of any type, is the failure `handler_failed`
+// of that call, as if it had returned an Error; one of on_closed() is reported. What on_error and
+// is_retriable throw is ignored (is_retriable then counts as true). Destructors must not throw.
 // docs/processor.md tells the guarantees, and every option with its default and why.
 #pragma once
 
@@ -47,10 +49,12 @@ enum class Delivery : std::uint8_t {
     exactly_once,   // handler writes with Partition::sqlite(): result and position commit as one
 };
 
-// When progress is stored without the handler asking. The first rule that is met counts; progress
-// is always stored when a partition is handed over and when the processor stops.
+// Automatic: what the handler has finished is stored once either rule is met. Manual: only what
+// Partition::checkpoint() was called for, for handlers that keep events after they have returned
+// (windows, joins); with at_least_once only. In both modes progress is stored when a partition is
+// handed over and when the processor stops.
 struct CheckpointPolicy {
-    bool manual = false;  // only what the handler asks for with checkpoint()
+    bool manual = false;
     std::uint64_t every_events = 1000;
     std::chrono::milliseconds every{1000};  // 0: not by time
 };
@@ -164,7 +168,7 @@ struct ProcessorOptions {
     std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is told of; 0: never
     std::chrono::milliseconds progress_slow{60'000};  // events wait but none came: reopen; 0: never
 
-    // Gets every failure. Required by start(); run() prints them if there is none. Must not block.
+    // Gets every failure; empty: they are printed to stderr. Must not block.
     std::function<void(const Failure&)> on_error = {};
     std::string tls_ca_pem = {};
     bool tls_verify = true;
@@ -175,8 +179,8 @@ struct PartitionStatus {
     std::int64_t epoch = 0;
     // "opening", "reading", "handling", "retrying", "waiting" (its handler says `unavailable` or
     // `overloaded`), "parked", "paused", "closing"
-    std::string state;
-    std::string reason;  // why it is retrying, waiting or parked
+    std::string state = {};
+    std::string reason = {};  // why it is retrying, waiting or parked
     std::int64_t handled_sequence = -1;
     std::int64_t checkpoint_sequence = -1;
     std::int64_t last_enqueued_sequence = -1;  // -1: not known
@@ -185,8 +189,8 @@ struct PartitionStatus {
 };
 
 struct ProcessorStatus {
-    std::string id;
-    std::vector<PartitionStatus> partitions;  // those that this instance owns
+    std::string id = {};
+    std::vector<PartitionStatus> partitions = {};  // those that this instance owns
     std::uint32_t members = 0;
     bool is_balanced = false;
     std::uint64_t events_handled = 0;
@@ -200,12 +204,17 @@ public:
     virtual ~Partition() = default;
     virtual std::uint32_t id() const = 0;
     virtual std::int64_t epoch() const = 0;
-    // Everything up to this event is done. Cheap: the store is written by policy, later, and never
-    // past an event whose handler has not ended. A handler that fails after it is tried again
-    // behind this event.
+    // Everything up to this event is done, although this call may still fail: then it is tried
+    // again behind this event. Not with exactly_once, where a failed call is undone as a whole.
+    virtual void done(const Event& event) = 0;
+    // Manual checkpoints: everything up to this event is done and may be stored, which happens
+    // soon after the running call has ended. Only the event's position counts: a copy will do,
+    // whose batch is gone. With automatic checkpoints it does what done() does, and is reported
+    // once.
     virtual void checkpoint(const Event& event) = 0;
-    // Writes what checkpoint() asked for, and waits until it is stored; within a handler too: what
-    // it asked for counts as handled then. `fenced`: another owns it.
+    // Stores progress now, and waits for that: what was handled, and within a handler also what it
+    // called done(); with manual checkpoints what checkpoint() was called for. `fenced`: another
+    // owns it.
     virtual Result<> flush() = 0;
     // True once the partition is being given up or the handler took too long: end soon. A handler
     // that ends early for it returns `cancelled`: no attempt is counted, and what it has not asked
@@ -231,8 +240,8 @@ using BatchHandler = std::function<Result<>(Partition&, Events)>;
 using HandlerFactory = std::function<std::unique_ptr<PartitionHandler>(std::uint32_t partition)>;
 
 struct StopReport {
-    bool is_clean = false;                   // all handed over or released, all progress stored
-    std::vector<std::uint32_t> not_drained;  // their handlers did not end in time
+    bool is_clean = false;  // all handed over or released, all progress stored
+    std::vector<std::uint32_t> not_drained = {};  // their handlers did not end in time
 };
 
 class Processor {
@@ -263,9 +272,10 @@ public:
     virtual const ProcessorOptions& options() const = 0;
 };
 
-// Runs until SIGINT or SIGTERM: prints failures to stderr unless on_error is set, drains, stores
-// progress, releases; returns an exit code for main().
-int run(Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers);
+// Runs until SIGINT or SIGTERM, or until the processor ends by itself; then drains, stores
+// progress, releases; returns an exit code for main(). One that was not opened is reported.
+int run(Processor& processor, HandlerFactory handlers);
+int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers);
 
 // A handler may return Result<> or nothing, and may take one event instead of a batch (idle ticks
 // do not reach it then). This makes a BatchHandler of any of them.
@@ -280,6 +290,14 @@ BatchHandler batch_handler(Handler handler) {
                 return handler(partition, events);
             }
         } else {
+            // Those before one that fails are done, also if it throws.
+            struct Progress {
+                Partition& partition;
+                const Event* last = nullptr;
+                ~Progress() {
+                    if (last) partition.done(*last);
+                }
+            } progress{partition};
             for (const Event& event : events) {
                 using Returned = std::invoke_result_t<Handler&, Partition&, const Event&>;
                 if constexpr (std::is_void_v<Returned>) {
@@ -287,21 +305,21 @@ BatchHandler batch_handler(Handler handler) {
                 } else if (Result<> result = handler(partition, event); !result.ok()) {
                     return result;
                 }
+                progress.last = &event;
             }
             return {};
         }
     };
 }
 
-namespace detail {
-int run_batches(Result<std::unique_ptr<Processor>>& processor, BatchHandler handler);
-}
+// One handler for all partitions; called for several at once.
+HandlerFactory shared_handler(BatchHandler handler);
 
-template <typename Handler>
+template <typename Running, typename Handler>
 requires std::is_invocable_v<Handler&, Partition&, Events> ||
     std::is_invocable_v<Handler&, Partition&, const Event&>
-int run(Result<std::unique_ptr<Processor>>& processor, Handler handler) {
-    return detail::run_batches(processor, batch_handler(std::move(handler)));
+int run(Running&& processor, Handler handler) {
+    return run(processor, shared_handler(batch_handler(std::move(handler))));
 }
 
 }  // namespace evenkeel

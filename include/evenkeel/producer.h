@@ -18,36 +18,29 @@
 #include <functional>
 #include <memory>
 #include <optional>
-#include <span>
 #include <string>
 #include <string_view>
-#include <variant>
 #include <vector>
 
 #include <evenkeel/client.h>
 #include <evenkeel/error.h>
+#include <evenkeel/event.h>
 #include <evenkeel/hub.h>
 
 namespace evenkeel {
 
-// An application property of an event.
-struct Property {
-    std::string_view name;
-    std::variant<std::string_view, std::int64_t, double, bool> value;
-};
-
-struct EventData {
-    std::string_view body = {};
-    std::string_view content_type = {};    // empty: none
-    std::string_view message_id = {};      // empty: none
-    std::string_view correlation_id = {};  // empty: none
-    std::span<const Property> properties = {};
-};
+namespace producer {
+struct BatchAccess;
+}
 
 // Events that are sent together: to one partition, in order, with neighbouring sequence numbers,
-// all or nothing. Threads: one at a time.
+// all or nothing. Producer::make_batch() makes it. Threads: one at a time.
 class SendBatch {
 public:
+    // For test doubles of Producer. Checks nothing. Of each event `reserved_bytes` are not used.
+    explicit SendBatch(const Route& route = {}, std::size_t bytes_max = std::size_t{1} << 20,
+                       std::size_t reserved_bytes = 0);
+
     // False if it does not fit any more: send what there is. An event that does not even fit into
     // an empty batch is too large for the event hub.
     bool try_add(const EventData& event);
@@ -60,21 +53,18 @@ public:
     // Removes the events; route and limit stay.
     void clear();
 
-    // For producers. Checks nothing.
-    SendBatch(std::optional<std::uint32_t> partition, std::string partition_key,
-              std::size_t bytes_max, std::size_t event_overhead = 0);
-    const std::optional<std::uint32_t>& partition() const { return partition_; }
-    const std::string& partition_key() const { return key_; }
-    const std::vector<std::byte>& message() const { return message_; }
-    bool try_add_encoded(std::span<const std::byte> section);
+    Route route() const { return {partition_, key_}; }
+    // Copies of the events, without position and time.
+    EventBatch events() const;
 
 private:
+    friend struct producer::BatchAccess;
     std::optional<std::uint32_t> partition_;
     std::string key_;
     std::size_t bytes_max_;
-    std::size_t event_overhead_;  // what the producer adds to each
+    std::size_t reserved_bytes_;
     std::size_t count_ = 0;
-    std::vector<std::byte> message_;
+    std::vector<std::byte> message_;  // encoded, as it is sent
 };
 
 struct ProducerOptions {
@@ -102,10 +92,10 @@ struct SendReceipt {
     std::optional<std::int64_t> last_offset = {};  // of the last event
 };
 
-// Threads: any.
+// Once its Client is gone it answers `cancelled`. Threads: any.
 class Producer {
 public:
-    // Connects, and returns once the hub takes events. `client` outlives the producer.
+    // Connects, and returns once the hub takes events.
     static Result<std::unique_ptr<Producer>> open(Client& client, ProducerOptions options = {});
     // The same with a client of its own.
     static Result<std::unique_ptr<Producer>> open(const ClientOptions& connection,
@@ -114,33 +104,25 @@ public:
         return open(ClientOptions{.connection = std::move(connection)});
     }
     // What is not acknowledged yet ends with `cancelled`; it may be stored nevertheless.
-    ~Producer();
-    Producer(const Producer&) = delete;
-    Producer& operator=(const Producer&) = delete;
+    virtual ~Producer() = default;
 
-    Client& client() { return *client_; }
-    Result<EventHubProperties> properties() { return client_->properties(); }
-
+    virtual Result<EventHubProperties> properties() = 0;
     // `invalid_argument` for a route with both a partition and a key, or a key of more than 128
     // characters. A partition that is not there is found out by send(): `not_found`.
-    Result<SendBatch> make_batch(Route route = {}) const;
+    virtual Result<SendBatch> make_batch(Route route = {}) const = 0;
     // Blocks until the events are stored. The batch may be sent again, or cleared and filled again.
-    Result<> send(const SendBatch& batch);
+    virtual Result<> send(const SendBatch& batch) = 0;
     // The same, and tells where they are.
-    Result<SendReceipt> send_with_receipt(const SendBatch& batch);
+    virtual Result<SendReceipt> send_with_receipt(const SendBatch& batch) = 0;
     // The same for one event.
-    Result<> send(std::string_view body, Route route = {});
-    // Without waiting: `done` is called once, on the client's thread, and must not block. Batches
-    // to one address are sent in the order of the calls; one that is refused and sent again may be
-    // overtaken.
-    void send_later(const SendBatch& batch, std::function<void(Result<>)> done);
-
-private:
-    class State;
-    Producer(std::unique_ptr<Client> own, Client& client, std::unique_ptr<State> state);
-    std::unique_ptr<Client> own_;  // null: it is somebody else's
-    Client* client_;
-    std::unique_ptr<State> state_;
+    Result<> send(const EventData& event, Route route = {});
+    Result<> send(std::string_view body, Route route = {}) {
+        return send(EventData{.body = body}, route);
+    }
+    // Without waiting: `done` is called once, on the client's thread, and must not block or throw.
+    // Batches to one address are sent in the order of the calls; one that is refused and sent again
+    // may be overtaken.
+    virtual void send_later(const SendBatch& batch, std::function<void(Result<>)> done) = 0;
 };
 
 }  // namespace evenkeel

@@ -22,10 +22,10 @@ constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
 
 class LinkedReader final : public RemoteReader {
 public:
-    LinkedReader(Runtime& runtime, std::unique_ptr<ReaderCore> core)
-        : runtime_(runtime), core_(std::move(core)) {}
+    LinkedReader(std::shared_ptr<Runtime> runtime, std::unique_ptr<ReaderCore> core)
+        : runtime_(std::move(runtime)), core_(std::move(core)) {}
     ~LinkedReader() override {
-        run_and_wait(runtime_.loop(), [this] { core_.reset(); });
+        run_and_wait(runtime_->loop(), [this] { core_.reset(); });
     }
 
     Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait) override {
@@ -33,7 +33,7 @@ public:
             return Error{ErrorCode::invalid_argument, "events_max is 0; ask for 1 or more"};
         }
         Promise<Result<EventBatch>> promise;
-        runtime_.loop().post([&] {
+        runtime_->loop().post([&] {
             core_->read(events_max, std::min(wait, wait_max),
                         [&promise](Result<EventBatch> batch) { promise.set(std::move(batch)); });
         });
@@ -41,17 +41,17 @@ public:
     }
 
     void close() override {
-        run_and_wait(runtime_.loop(), [this] { core_->close(); });
+        run_and_wait(runtime_->loop(), [this] { core_->close(); });
     }
 
     std::optional<LastEnqueued> last_enqueued() override {
         std::optional<LastEnqueued> last;
-        run_and_wait(runtime_.loop(), [&] { last = core_->last_enqueued(); });
+        run_and_wait(runtime_->loop(), [&] { last = core_->last_enqueued(); });
         return last;
     }
 
 private:
-    Runtime& runtime_;
+    const std::shared_ptr<Runtime> runtime_;
     std::unique_ptr<ReaderCore> core_;
 };
 
@@ -59,12 +59,14 @@ private:
 
 Result<std::unique_ptr<Client>> Client::open(const ClientOptions& options) {
     EK_TRY_ASSIGN(auto connection, connection_options(options));
-    return std::unique_ptr<Client>(new Client(std::make_unique<Runtime>(std::move(connection))));
+    return std::unique_ptr<Client>(new Client(std::make_shared<Runtime>(std::move(connection))));
 }
 
-Client::Client(std::unique_ptr<Runtime> runtime) : runtime_(std::move(runtime)) {}
+Client::Client(std::shared_ptr<Runtime> runtime) : runtime_(std::move(runtime)) {}
 
-Client::~Client() = default;
+Client::~Client() {
+    runtime_->close();
+}
 
 const std::string& Client::event_hub() const {
     return runtime_->options().target.event_hub;
@@ -90,21 +92,21 @@ Result<PartitionInfo> Client::properties(std::uint32_t partition) {
     return client::decode_partition(reply.body);
 }
 
-Result<std::unique_ptr<RemoteReader>> open_reader(Client& client, std::string_view group,
-                                                  std::uint32_t partition, Position position,
-                                                  RemoteReaderOptions options) {
+Result<std::unique_ptr<RemoteReader>> RemoteReader::open(Client& client, std::string_view group,
+                                                         std::uint32_t partition, Position position,
+                                                         RemoteReaderOptions options) {
     if (options.prefetch_events == 0 || options.prefetch_bytes == 0) {
         return Error{ErrorCode::invalid_argument, "a reader prefetches 1 event and 1 byte or more"};
     }
     if (options.epoch && *options.epoch < 0) {
         return Error{ErrorCode::invalid_argument, "an epoch is 0 or more"};
     }
-    Runtime& runtime = client.runtime();
+    const std::shared_ptr<Runtime> runtime = client::Access::runtime(client);
     std::unique_ptr<ReaderCore> core;
     Promise<Result<>> promise;
-    runtime.loop().post([&] {
-        core =
-            std::make_unique<ReaderCore>(runtime.connection(), group, partition, position, options);
+    runtime->loop().post([&] {
+        core = std::make_unique<ReaderCore>(runtime->connection(), group, partition, position,
+                                            options);
         core->open([&promise](Result<> opened) { promise.set(std::move(opened)); });
     });
     const Result<> opened = promise.wait();

@@ -269,8 +269,7 @@ void Connection::stop(Task done) {
     ++attempt_;
     for (auto* const timer : {&attempt_timer_, &pause_timer_, &renewal_timer_}) timer->cancel();
     const Failure failure{{ErrorCode::cancelled, "the client was closed"}, false, {}};
-    links_.lose_attached(failure);
-    links_.lose_waiting(failure);
+    links_.end(failure);
     questions_.end(failure.error);
     if (live_ && live_->transport->is_open()) {
         stopped_ = std::move(done);

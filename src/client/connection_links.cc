@@ -84,6 +84,10 @@ ConnectionLinks::~ConnectionLinks() = default;
 
 void ConnectionLinks::want(WantedLink& link) {
     loop_.check_here();
+    if (ended_) {
+        link.on_lost(*ended_, 1);
+        return;
+    }
     auto& entry = entries_[&link];
     if (!entry) entry = std::make_unique<Entry>(*this, link);
     if (entry->state != Entry::State::parked) return;
@@ -180,6 +184,18 @@ void ConnectionLinks::lose_attached(const Failure& failure) {
         if (entry->is_on_transport()) attached.push_back(link);
     }
     for (WantedLink* const link : attached) {
+        const auto found = entries_.find(link);
+        if (found != entries_.end()) lose(*found->second, failure);
+    }
+}
+
+void ConnectionLinks::end(const Failure& failure) {
+    ended_ = failure;
+    std::vector<WantedLink*> wanted;
+    for (auto& [link, entry] : entries_) {
+        if (entry->state != Entry::State::parked) wanted.push_back(link);
+    }
+    for (WantedLink* const link : wanted) {
         const auto found = entries_.find(link);
         if (found != entries_.end()) lose(*found->second, failure);
     }

@@ -67,6 +67,8 @@ public:
     void lose_waiting(const Failure& failure);
     // The connection is gone, and its links with it.
     void lose_attached(const Failure& failure);
+    // For good: those that rest hear of it too, and each one that is wanted from now on.
+    void end(const Failure& failure);
 
 private:
     class Entry;
@@ -80,6 +82,7 @@ private:
     Random& random_;
     Events events_;
     Transport* transport_ = nullptr;
+    std::optional<Failure> ended_;
     std::map<WantedLink*, std::unique_ptr<Entry>> entries_;
 };
 

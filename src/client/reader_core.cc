@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "amqp/message.h"
+#include "base/time_point.h"
 #include "eventhubs/wire_names.h"
 
 namespace evenkeel::client {
@@ -92,7 +93,7 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
     if (event.sequence_number <= last_sequence_) return waiting_.pop_back();  // CLIENT-1
     last_sequence_ = event.sequence_number;
     last_offset_ = event.offset;
-    last_time_ms_ = event.enqueued_time_ms;
+    last_time_ms_ = wall_time(event.enqueued_time).milliseconds;
     position_ = Position::at_sequence(last_sequence_);
     if (chunks_.empty() || chunks_.back().chunk != chunk_) chunks_.push_back({chunk_, 0});
     ++chunks_.back().events;
@@ -107,7 +108,8 @@ void ReaderCore::on_delivery(const amqp::Delivery& delivery) {
 
 bool ReaderCore::is_known(const Event& event) const {
     if (event.sequence_number != last_sequence_ || last_time_ms_ == 0) return true;
-    return event.offset == last_offset_ && event.enqueued_time_ms == last_time_ms_;
+    return event.offset == last_offset_ &&
+           wall_time(event.enqueued_time).milliseconds == last_time_ms_;
 }
 
 // With all that came in one piece from the socket, not with the first of it.

@@ -3,6 +3,7 @@
 #include "amqp/message.h"
 #include "amqp/performatives.h"
 #include "base/number.h"
+#include "base/time_point.h"
 #include "eventhubs/sas.h"
 #include "eventhubs/wire_names.h"
 
@@ -147,7 +148,8 @@ Result<EventHubProperties> decode_event_hub(ByteView body) {
     }
     properties.name = *name;
     properties.partitions = static_cast<std::uint32_t>(*count);
-    properties.created_ms = amqp::integer_in(body, reply_names::created_at).value_or(0);
+    properties.created_time =
+        time_point({amqp::integer_in(body, reply_names::created_at).value_or(0)});
     properties.identity = amqp::text_in(body, reply_names::identity).value_or("");
     return properties;
 }
@@ -168,8 +170,8 @@ Result<PartitionInfo> decode_partition(ByteView body) {
         parse_number<std::int64_t>(amqp::text_in(body, metric::last_offset).value_or(""))
             .value_or(-1);
     // The service says year 1 for never.
-    info.last_enqueued_time_ms =
-        std::max<std::int64_t>(0, amqp::integer_in(body, metric::last_time).value_or(0));
+    info.last_enqueued_time = time_point(
+        {std::max<std::int64_t>(0, amqp::integer_in(body, metric::last_time).value_or(0))});
     amqp::for_each_pair(body, [&](std::string_view key, ByteView value) {
         if (key == reply_names::is_partition_empty) {
             info.is_empty = Decoder(value).boolean().value_or(info.is_empty);

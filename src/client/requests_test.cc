@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "amqp/message.h"
+#include "base/time_point.h"
 
 namespace evenkeel::client {
 namespace {
@@ -102,7 +103,7 @@ TEST(NodeReplies, describe_an_event_hub_and_a_partition) {
     const auto properties = decode_event_hub(hub).value();
     EXPECT_EQ(properties.name, "homes");
     EXPECT_EQ(properties.partitions, 4u);
-    EXPECT_EQ(properties.created_ms, 99);
+    EXPECT_EQ(wall_time(properties.created_time).milliseconds, 99);
     EXPECT_FALSE(decode_event_hub({}).ok());
 
     Buffer partition;
@@ -126,7 +127,7 @@ TEST(NodeReplies, describe_an_event_hub_and_a_partition) {
     EXPECT_EQ(info.begin_sequence_number, 5);
     EXPECT_EQ(info.last_enqueued_sequence_number, 9);
     EXPECT_EQ(info.last_enqueued_offset, 700);
-    EXPECT_EQ(info.last_enqueued_time_ms, 0);
+    EXPECT_EQ(info.last_enqueued_time, Timestamp());
     EXPECT_FALSE(info.is_empty);
     EXPECT_FALSE(decode_partition(hub).ok());
 }

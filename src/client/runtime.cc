@@ -12,10 +12,15 @@ Runtime::Runtime(ConnectionOptions options)
     loop_.start();
 }
 
-Runtime::~Runtime() {
+void Runtime::close() {
+    if (is_closed_.exchange(true)) return;
     Promise<bool> stopped;
     loop_.post([&] { connection_->stop([&] { stopped.set(true); }); });
     stopped.wait();
+}
+
+Runtime::~Runtime() {
+    close();
     loop_.stop();
     connection_.reset();
     network_.reset();

@@ -6,6 +6,7 @@
 
 #include "amqp/message.h"
 #include "base/number.h"
+#include "base/time_point.h"
 #include "eventhubs/wire_names.h"
 
 namespace evenkeel::eventhubs {
@@ -34,7 +35,7 @@ void take_annotations(ByteView map, Event& event, bool& has_time) {
         } else if (key == annotation::enqueued_time) {
             const auto time = decoder.integer();
             has_time = time.has_value();
-            event.enqueued_time_ms = time.value_or(0);
+            event.enqueued_time = time_point({time.value_or(0)});
         } else if (key == annotation::partition_key) {
             event.partition_key = decoder.text().value_or("");
         }
@@ -47,8 +48,8 @@ std::optional<LastEnqueued> take_metric(ByteView map) {
     LastEnqueued last;
     last.sequence_number = *number;
     last.offset = offset_of(amqp::text_in(map, metric::last_offset).value_or(""));
-    last.enqueued_time_ms = amqp::integer_in(map, metric::last_time).value_or(0);
-    last.retrieved_ms = amqp::integer_in(map, metric::retrieved).value_or(0);
+    last.enqueued_time = time_point({amqp::integer_in(map, metric::last_time).value_or(0)});
+    last.retrieved_time = time_point({amqp::integer_in(map, metric::retrieved).value_or(0)});
     return last;
 }
 
@@ -193,7 +194,7 @@ bool decode_usual_arrival(ByteView message, Event& event) {
         } else if (key == annotation::offset) {
             event.offset = offset_of(map.short_text(amqp::code::string8));
         } else if (key == annotation::enqueued_time) {
-            event.enqueued_time_ms = map.number(amqp::code::timestamp);
+            event.enqueued_time = time_point({map.number(amqp::code::timestamp)});
             has_time = true;
         } else if (key == annotation::partition_key) {
             event.partition_key = map.short_text(amqp::code::string8);

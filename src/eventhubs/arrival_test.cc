@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "amqp/message.h"
+#include "base/time_point.h"
 
 namespace evenkeel::eventhubs {
 namespace {
@@ -54,14 +55,14 @@ TEST(Arrival, has_number_offset_time_key_and_last_enqueued) {
 
     EXPECT_EQ(arrival.event.sequence_number, 7);
     EXPECT_EQ(arrival.event.offset, 640);
-    EXPECT_EQ(arrival.event.enqueued_time_ms, 70);
+    EXPECT_EQ(wall_time(arrival.event.enqueued_time).milliseconds, 70);
     EXPECT_EQ(arrival.event.partition_key, "home-17");
     EXPECT_EQ(arrival.event.sections.size(), message.size());
     ASSERT_TRUE(arrival.last_enqueued.has_value());
     EXPECT_EQ(arrival.last_enqueued->sequence_number, 12);
     EXPECT_EQ(arrival.last_enqueued->offset, 900);
-    EXPECT_EQ(arrival.last_enqueued->enqueued_time_ms, 77);
-    EXPECT_EQ(arrival.last_enqueued->retrieved_ms, 78);
+    EXPECT_EQ(wall_time(arrival.last_enqueued->enqueued_time).milliseconds, 77);
+    EXPECT_EQ(wall_time(arrival.last_enqueued->retrieved_time).milliseconds, 78);
 }
 
 // As our hub sends it: nothing but message annotations, then the event's own sections.
@@ -96,7 +97,7 @@ TEST(Arrival, reads_the_usual_layout_as_it_reads_any_other) {
 
         EXPECT_EQ(arrival.event.sequence_number, 700'000'000'000);
         EXPECT_EQ(arrival.event.offset, 640);
-        EXPECT_EQ(arrival.event.enqueued_time_ms, 1'790'000'000'000);
+        EXPECT_EQ(wall_time(arrival.event.enqueued_time).milliseconds, 1'790'000'000'000);
         EXPECT_EQ(arrival.event.partition_key, "home-17");
         EXPECT_EQ(arrival.event.sections.size(), message.size());
         Event event;
@@ -133,7 +134,8 @@ TEST(Arrival, turns_positions_into_filters) {
     EXPECT_EQ(filter_of(Position::at_offset(5)), "amqp.annotation.x-opt-offset >= '5'");
     EXPECT_EQ(filter_of(Position::after_sequence(5)),
               "amqp.annotation.x-opt-sequence-number > '5'");
-    EXPECT_EQ(filter_of(Position::at_time(5)), "amqp.annotation.x-opt-enqueued-time >= '5'");
+    EXPECT_EQ(filter_of(Position::at_time(time_point({5}))),
+              "amqp.annotation.x-opt-enqueued-time >= '5'");
 }
 
 TEST(Arrival, names_epoch_and_reader_in_the_link_properties) {

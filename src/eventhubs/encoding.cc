@@ -1,8 +1,7 @@
 #include "eventhubs/encoding.h"
 
-#include <cstring>
-
 #include "amqp/performatives.h"
+#include "eventhubs/value.h"
 
 namespace evenkeel::eventhubs {
 namespace {
@@ -14,31 +13,78 @@ namespace descriptor = amqp::descriptor;
 constexpr std::uint32_t properties_fields = 13;
 constexpr std::size_t data_head_bytes = 8;  // descriptor, format code, 32-bit size
 
+// Ids are texts, unsigned longs, UUIDs or bytes.
+bool is_id(const Value& value) {
+    return !value.text().empty() || std::holds_alternative<std::uint64_t>(value) ||
+           std::holds_alternative<Uuid>(value) || std::holds_alternative<Bytes>(value);
+}
+
+bool has_properties(const EventData& event) {
+    for (const std::string_view text :
+         {event.content_type, event.content_encoding, event.subject, event.to, event.reply_to,
+          event.group_id, event.reply_to_group_id}) {
+        if (!text.empty()) return true;
+    }
+    return is_id(event.message_id) || is_id(event.correlation_id) || !event.user_id.empty() ||
+           event.group_sequence || event.absolute_expiry_time || event.creation_time;
+}
+
 void encode_properties(const EventData& event, Encoder& encoder) {
     const auto text = [&](std::string_view value) {
         value.empty() ? encoder.null() : encoder.string(value);
     };
+    const auto symbol = [&](std::string_view value) {
+        value.empty() ? encoder.null() : encoder.symbol(value);
+    };
+    const auto id = [&](const Value& value) {
+        if (!is_id(value)) return encoder.null();
+        value.text().empty() ? append_value(value, encoder) : encoder.string(value.text());
+    };
+    const auto time = [&](const std::optional<Timestamp>& value) {
+        value ? encoder.timestamp(value->time_since_epoch().count()) : encoder.null();
+    };
     encoder.descriptor(static_cast<std::uint8_t>(descriptor::properties));
     const auto list = encoder.begin_list();
-    text(event.message_id);
-    for (int i = 1; i < 5; ++i) encoder.null();  // user id, to, subject, reply to
-    text(event.correlation_id);
-    event.content_type.empty() ? encoder.null() : encoder.symbol(event.content_type);
-    for (std::uint32_t i = 7; i < properties_fields; ++i) encoder.null();
+    id(event.message_id);
+    event.user_id.empty() ? encoder.null() : encoder.binary(event.user_id);
+    text(event.to);
+    text(event.subject);
+    text(event.reply_to);
+    id(event.correlation_id);
+    symbol(event.content_type);
+    symbol(event.content_encoding);
+    time(event.absolute_expiry_time);
+    time(event.creation_time);
+    text(event.group_id);
+    encoder.optional(event.group_sequence, &Encoder::uint);
+    text(event.reply_to_group_id);
     encoder.end(list, properties_fields);
 }
 
-void encode_message(const EventData& event, Buffer& to) {
-    Encoder encoder(to);
-    if (!event.message_id.empty() || !event.correlation_id.empty() || !event.content_type.empty()) {
-        encode_properties(event, encoder);
+}  // namespace
+
+std::size_t content_bytes(const EventData& event) {
+    std::size_t bytes = event.body.size() + event.content_type.size() +
+                        event.content_encoding.size() + event.subject.size() + event.to.size() +
+                        event.reply_to.size() + event.group_id.size() +
+                        event.reply_to_group_id.size() + event.user_id.size();
+    if (is_id(event.message_id)) bytes += content_bytes(event.message_id);
+    if (is_id(event.correlation_id)) bytes += content_bytes(event.correlation_id);
+    for (const Property& property : event.properties) {
+        bytes += property.name.size() + content_bytes(property.value);
     }
+    return bytes;
+}
+
+void append_message(const EventData& event, Buffer& to) {
+    Encoder encoder(to);
+    if (has_properties(event)) encode_properties(event, encoder);
     if (!event.properties.empty()) {
         encoder.descriptor(static_cast<std::uint8_t>(descriptor::application_properties));
         const auto map = encoder.begin_map();
         for (const Property& property : event.properties) {
             encoder.string(property.name);
-            append_value(property, encoder);
+            append_value(property.value, encoder);
         }
         encoder.end(map, static_cast<std::uint32_t>(event.properties.size() * 2));
     }
@@ -46,38 +92,10 @@ void encode_message(const EventData& event, Buffer& to) {
     encoder.binary(as_bytes(event.body));
 }
 
-}  // namespace
-
-std::size_t content_bytes(const EventData& event) {
-    std::size_t bytes = event.body.size() + event.content_type.size() + event.message_id.size() +
-                        event.correlation_id.size();
-    for (const Property& property : event.properties) {
-        const auto* const text = std::get_if<std::string_view>(&property.value);
-        bytes += property.name.size() + (text ? text->size() : 1);
-    }
-    return bytes;
-}
-
-void append_value(const Property& property, amqp::Encoder& encoder) {
-    if (const auto* text = std::get_if<std::string_view>(&property.value)) {
-        encoder.string(*text);
-    } else if (const auto* number = std::get_if<std::int64_t>(&property.value)) {
-        encoder.long_(*number);
-    } else if (const auto* truth = std::get_if<bool>(&property.value)) {
-        encoder.boolean(*truth);
-    } else {
-        std::byte bytes[9] = {std::byte{amqp::code::double_}};
-        std::uint64_t bits = 0;
-        std::memcpy(&bits, &std::get<double>(property.value), sizeof bits);
-        store(bytes + 1, __builtin_bswap64(bits));
-        encoder.bytes(bytes);
-    }
-}
-
 void append_event(const EventData& event, Buffer& to) {
     const std::size_t before = to.size();
     to.resize(before + data_head_bytes);
-    encode_message(event, to);
+    append_message(event, to);
     const auto size = static_cast<std::uint32_t>(to.size() - before - data_head_bytes);
     std::byte* const head = to.data() + before;
     head[0] = std::byte{amqp::code::described};

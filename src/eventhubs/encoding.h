@@ -2,7 +2,7 @@
 #pragma once
 
 #include "amqp/codec.h"
-#include <evenkeel/producer.h>
+#include <evenkeel/event.h>
 
 namespace evenkeel::eventhubs {
 
@@ -10,7 +10,7 @@ namespace evenkeel::eventhubs {
 std::size_t content_bytes(const EventData& event);
 // Appends the data section. content_bytes() must be less than 4 GiB.
 void append_event(const EventData& event, amqp::Buffer& to);
-// Appends the property's value, without its name.
-void append_value(const Property& property, amqp::Encoder& encoder);
+// Appends the message alone.
+void append_message(const EventData& event, amqp::Buffer& to);
 
 }  // namespace evenkeel::eventhubs

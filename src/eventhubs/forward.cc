@@ -4,7 +4,7 @@
 
 #include "amqp/message.h"
 #include "amqp/performatives.h"
-#include "eventhubs/encoding.h"
+#include "eventhubs/value.h"
 #include "eventhubs/wire_names.h"
 
 namespace evenkeel::eventhubs {
@@ -52,7 +52,7 @@ void encode_properties(ByteView map, std::span<const Property> properties, Encod
     }
     for (const Property& property : properties) {
         encoder.string(property.name);
-        append_value(property, encoder);
+        append_value(property.value, encoder);
         count += 2;
     }
     encoder.end(open, count);

@@ -6,7 +6,7 @@
 
 #include "amqp/codec.h"
 #include "base/bytes.h"
-#include <evenkeel/producer.h>
+#include <evenkeel/event.h>
 
 namespace evenkeel::eventhubs {
 

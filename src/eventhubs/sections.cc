@@ -1,7 +1,5 @@
 #include "eventhubs/sections.h"
 
-#include <evenkeel/event.h>
-
 namespace evenkeel::eventhubs {
 namespace {
 
@@ -97,11 +95,3 @@ ByteView first_data_section(ByteView sections) {
 }
 
 }  // namespace evenkeel::eventhubs
-
-namespace evenkeel {
-
-std::span<const std::byte> Event::body() const {
-    return eventhubs::first_data_section(sections);
-}
-
-}  // namespace evenkeel

@@ -4,7 +4,6 @@
 
 #include "base/random.h"
 #include "support/seed.h"
-#include <evenkeel/event.h>
 
 namespace evenkeel::eventhubs {
 namespace {
@@ -93,17 +92,6 @@ TEST(DataSection, stays_within_the_bytes_of_any_input) {
         ASSERT_GE(found.data(), bytes.data());
         ASSERT_LE(found.data() + found.size(), bytes.data() + bytes.size());
     }
-}
-
-TEST(Event, reads_body_and_text_from_its_data_section) {
-    const std::string sections = wrapped("door opened");
-    Event event;
-    EXPECT_EQ(event.text(), "");
-
-    event.sections = as_bytes(sections);
-
-    EXPECT_EQ(event.text(), "door opened");
-    EXPECT_EQ(event.body().size(), 11u);
 }
 
 }  // namespace

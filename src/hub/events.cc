@@ -5,6 +5,8 @@
 #include <utility>
 #include <vector>
 
+#include "base/time_point.h"
+
 namespace evenkeel::hub {
 
 EventBatch take_events(commitlog::Slice& left, std::size_t events_max) {
@@ -15,7 +17,7 @@ EventBatch take_events(commitlog::Slice& left, std::size_t events_max) {
         Event& event = events.emplace_back();
         event.sequence_number = record.sequence.value;
         event.offset = record.offset.value;
-        event.enqueued_time_ms = record.enqueued.milliseconds;
+        event.enqueued_time = time_point(record.enqueued);
         event.partition_key = as_text(record.key);
         event.sections = record.body;
         bytes += commitlog::stored_bytes(record);

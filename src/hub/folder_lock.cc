@@ -71,6 +71,14 @@ FolderLock::FolderLock(io::FileSystem& files, const std::string& directory,
       folder_(std::move(folder)),
       state_(State{std::move(file), std::nullopt, false}) {}
 
+void FolderLock::release() {
+    state_.with([this](State& state) {
+        state.lost = Error{ErrorCode::cancelled, "the hub was closed"};
+        state.file.reset();
+        folder_.reset();
+    });
+}
+
 Result<> FolderLock::check() {
     return state_.with([this](State& state) { return check(state); });
 }

@@ -31,6 +31,8 @@ public:
                                                     const std::string& directory);
     // Good as long as no other process can have the folder.
     Result<> check();
+    // Gives the folder free. check() answers `cancelled` from now on.
+    void release();
 
 private:
     FolderLock(io::FileSystem& files, const std::string& directory,
@@ -46,7 +48,7 @@ private:
 
     io::FileSystem& files_;
     const std::string directory_;
-    const std::unique_ptr<io::FileLock> folder_;  // none where the file system cannot
+    std::unique_ptr<io::FileLock> folder_;  // none where the file system cannot
     Guarded<State> state_;
 };
 

@@ -6,6 +6,7 @@
 
 #include "base/log.h"
 #include "base/promise.h"
+#include "base/time_point.h"
 #include "eventhubs/sections.h"
 #include "hub/events.h"
 #include "hub/inside.h"
@@ -59,8 +60,8 @@ private:
 // The caller's half: performs cold reads on the caller's thread, hands events out in portions.
 class LocalReader final : public Reader {
 public:
-    LocalReader(LoopThread& loop, std::unique_ptr<ReaderCore> core)
-        : loop_(loop), core_(std::move(core)) {}
+    LocalReader(std::shared_ptr<void> owner, LoopThread& loop, std::unique_ptr<ReaderCore> core)
+        : owner_(std::move(owner)), loop_(loop), core_(std::move(core)) {}
     ~LocalReader() override {
         run_and_wait(loop_, [this] { core_.reset(); });
     }
@@ -103,38 +104,62 @@ private:
         if (performed_->outcome.ok()) left_ = performed_->outcome->events;
     }
 
+    const std::shared_ptr<void> owner_;  // of the loop, which goes on after the hub is closed
     LoopThread& loop_;
     std::unique_ptr<ReaderCore> core_;
     commitlog::Slice left_;
     std::optional<hub::ColdReads::Performed> performed_;
 };
 
-class LocalHub final : public Hub {
-public:
-    LocalHub() : log_metrics_(metrics_), loop_("loop/0"), metadata_("meta/0") {}
-    ~LocalHub() override {
-        if (namespace_) {
-            Promise<bool> closed;
-            loop_.post([&] { namespace_->close([&] { closed.set(true); }); });
-            closed.wait();
-        }
-        metadata_.finish();
-        disks_.clear();
-        loop_.stop();
-    }
+// What a hub consists of. Readers and processors share it: after close() they find an empty
+// namespace, which answers `cancelled`, and the loop that it is pinned to.
+struct HubParts {
+    HubParts() : log_metrics(metrics), loop("loop/0"), metadata("meta/0") {}
+    ~HubParts() { loop.stop(); }
 
     Result<> start(const HubOptions& options) {
         const std::uint32_t threads = std::max<std::uint32_t>(1, options.disk_threads);
-        std::vector<io::Executor*> disks;
+        std::vector<io::Executor*> executors;
         for (std::uint32_t i = 0; i < threads; ++i) {
-            disks_.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
-            disks.push_back(disks_.back().get());
+            disks.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
+            executors.push_back(disks.back().get());
         }
-        EK_TRY_ASSIGN(namespace_, Namespace::open({files_, loop_, disks, metadata_, log_metrics_,
-                                                   io::system::boot_id()},
-                                                  options));
-        namespace_->start();
-        loop_.start();
+        EK_TRY_ASSIGN(hubs, Namespace::open({files, loop, executors, metadata, log_metrics,
+                                             io::system::boot_id()},
+                                            options));
+        hubs->start();
+        loop.start();
+        return {};
+    }
+
+    void close() {
+        if (hubs) {
+            Promise<bool> closed;
+            loop.post([&] { hubs->close([&] { closed.set(true); }); });
+            closed.wait();
+        }
+        metadata.finish();
+        for (auto& disk : disks) disk->finish();
+        if (hubs) hubs->release_folder();
+    }
+
+    io::system::SystemFiles files;
+    Metrics metrics;
+    commitlog::LogMetrics log_metrics;
+    LoopThread loop;
+    WorkerThread metadata;
+    std::vector<std::unique_ptr<WorkerThread>> disks;
+    std::unique_ptr<Namespace> hubs;
+};
+
+class LocalHub final : public Hub {
+public:
+    LocalHub() = default;
+    ~LocalHub() override { parts_->close(); }
+
+    Result<> start(const HubOptions& options) {
+        EK_TRY(parts_->start(options));
+        namespace_ = parts_->hubs.get();
         return {};
     }
 
@@ -213,13 +238,13 @@ public:
             hub::ReaderRequest request{options.name, std::nullopt};
             if (options.epoch) request.epoch = Epoch{*options.epoch};
             EK_TRY(core->reader().attach(*found, group, {partition}, position, request));
-            return std::unique_ptr<Reader>(new LocalReader(loop_, std::move(core)));
+            return std::unique_ptr<Reader>(new LocalReader(parts_, loop_, std::move(core)));
         });
     }
 
-    std::string metrics() const override { return metrics_.to_text(); }
+    std::string metrics() const override { return parts_->metrics.to_text(); }
 
-    hub::Inside inside() { return {*namespace_, loop_}; }
+    hub::Inside inside() { return {*namespace_, loop_, parts_}; }
 
 private:
     // Copies what was sent, already encoded, so that the caller's bytes need not outlive the call.
@@ -259,7 +284,7 @@ private:
              id = partition->value](Result<commitlog::Appended> appended) {
                 if (!appended.ok()) return done(appended.error());
                 done(Receipt{id, appended->first.value, appended->last.value,
-                             appended->last_offset.value, appended->enqueued.milliseconds});
+                             appended->last_offset.value, time_point(appended->enqueued)});
             });
     }
 
@@ -287,7 +312,7 @@ private:
         EventHubInfo result;
         result.name = record.name;
         result.options = {record.partitions, record.retention, record.partition_bytes_max};
-        result.created_ms = record.created.milliseconds;
+        result.created_time = time_point(record.created);
         result.groups = record.groups;
         result.groups.insert(result.groups.begin(), "$Default");
         return result;
@@ -301,7 +326,7 @@ private:
         result.begin_sequence_number = properties.begin_sequence.value;
         result.last_enqueued_sequence_number = properties.last_sequence.value;
         result.last_enqueued_offset = properties.last_offset.value;
-        result.last_enqueued_time_ms = properties.last_enqueued.milliseconds;
+        result.last_enqueued_time = time_point(properties.last_enqueued);
         result.is_empty = properties.is_empty;
         result.bytes = properties.bytes;
         result.readers = static_cast<std::uint32_t>(partition.reader_count());
@@ -314,13 +339,9 @@ private:
         return result;
     }
 
-    io::system::SystemFiles files_;
-    Metrics metrics_;
-    commitlog::LogMetrics log_metrics_;
-    LoopThread loop_;
-    WorkerThread metadata_;
-    std::vector<std::unique_ptr<WorkerThread>> disks_;
-    std::unique_ptr<Namespace> namespace_;
+    const std::shared_ptr<HubParts> parts_ = std::make_shared<HubParts>();
+    LoopThread& loop_ = parts_->loop;
+    Namespace* namespace_ = nullptr;
 };
 
 }  // namespace
@@ -331,9 +352,12 @@ Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options) {
     return std::unique_ptr<Hub>(std::move(hub));
 }
 
-hub::Inside hub::inside(Hub& hub) {
+Result<hub::Inside> hub::inside(Hub& hub) {
     auto* const local = dynamic_cast<LocalHub*>(&hub);
-    EK_CHECK(local != nullptr, "a hub that Hub::open() made");
+    if (!local) {
+        return Error{ErrorCode::invalid_argument,
+                     "the hub was not made by Hub::open(): it cannot be read from within"};
+    }
     return local->inside();
 }
 

@@ -83,7 +83,7 @@ TEST(Hub, starts_in_one_line_sends_and_reads) {
     EXPECT_EQ(batch[0].partition_key, "home-17");
     EXPECT_EQ(batch[0].sequence_number, 0);
     EXPECT_EQ(batch[0].offset, 0);
-    EXPECT_EQ(batch[0].enqueued_time_ms, receipt.enqueued_time_ms);
+    EXPECT_EQ(batch[0].enqueued_time, receipt.enqueued_time);
 }
 
 TEST(Hub, keeps_a_batch_together_in_one_partition) {
@@ -116,7 +116,7 @@ TEST(Hub, tells_what_there_is) {
     EXPECT_EQ(info.options.partitions, 2u);
     EXPECT_EQ(info.options.retention, 1h);
     EXPECT_EQ(info.groups, (Texts{"$Default", "audit"}));
-    EXPECT_GT(info.created_ms, 0);
+    EXPECT_GT(info.created_time, Timestamp());
     EXPECT_FALSE(used.is_empty);
     EXPECT_EQ(used.readers, 1u);
     EXPECT_EQ(used.last_enqueued_sequence_number, 0);
@@ -419,6 +419,41 @@ TEST(Reader, meets_a_segment_that_was_deleted_under_it_as_damage) {
     EXPECT_EQ(gone.error().code, ErrorCode::corrupt);
     EXPECT_TRUE(gone.error().detail.starts_with("events 4 to 4 in ")) << gone.error().detail;
     EXPECT_EQ(world.texts(*reader, 5), (Texts{"5", "6", "7", "8", "9"}));
+}
+
+TEST(HubLifetime, a_reader_that_outlives_its_hub_answers_cancelled) {
+    World world;
+    ASSERT_TRUE(world.hub->create("h", {.partitions = 1}).ok());
+    ASSERT_TRUE(world.hub->send("h", "one").ok());
+    auto idle = world.reader(0);
+    auto used = world.reader(0);
+    const EventBatch kept = used->read(10, patience).value();
+
+    world.open();  // closes the one before, and opens the same folder again
+
+    EXPECT_EQ(used->read(10, patience).error().code, ErrorCode::cancelled);
+    EXPECT_EQ(idle->read(10, patience).error().code, ErrorCode::cancelled);
+    idle->close();
+    EXPECT_EQ(idle->read(10, 0ms).error().code, ErrorCode::cancelled);
+    EXPECT_EQ(kept[0].text(), "one") << "what was read stays";
+    EXPECT_TRUE(world.hub->send("h", "two").ok()) << "the folder is free";
+}
+
+TEST(HubLifetime, a_waiting_reader_ends_with_its_hub) {
+    World world;
+    ASSERT_TRUE(world.hub->create("h", {.partitions = 1}).ok());
+    auto reader = world.reader(0);
+    WorkerThread thread("reader");
+    std::optional<ErrorCode> code;
+    thread.post([&] {
+        const auto batch = reader->read(10, patience);
+        if (!batch.ok()) code = batch.error().code;
+    });
+
+    world.hub.reset();
+    thread.finish();
+
+    EXPECT_EQ(code, ErrorCode::cancelled);
 }
 
 }  // namespace

@@ -52,6 +52,8 @@ public:
     // Finishes the changes that were taken, refuses others, ends all readers, flushes all logs;
     // `done` runs when nothing is under way any more.
     void close(Task done);
+    // Another process may have the folder from now on. After close(), when no executor runs.
+    void release_folder() { lock_->release(); }
 
     // not_found, naming it; cancelled once the hub is closed.
     Result<EventHub*> find(std::string_view name);

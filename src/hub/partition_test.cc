@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
 #include "hub/hub_fixture.h"
 
 namespace evenkeel::hub {
@@ -42,7 +43,9 @@ TEST(PartitionReader, starts_where_it_was_asked_to) {
     EXPECT_EQ(*world.read("h", 0, Position::at_offset(last_offset)), (Bodies{"3"}));
     EXPECT_EQ(*world.read("h", 0, Position::after_offset(last_offset)), Bodies{});
     EXPECT_EQ(*world.read("h", 0, Position::after_offset(-1)), (Bodies{"0", "1", "2", "3"}));
-    EXPECT_EQ(*world.read("h", 0, Position::at_time(second->enqueued.milliseconds + 1)), Bodies{});
+    EXPECT_EQ(
+        *world.read("h", 0, Position::at_time(time_point({second->enqueued.milliseconds + 1}))),
+        Bodies{});
 }
 
 TEST(PartitionReader, reports_a_file_that_was_removed_under_it_as_damage) {

@@ -249,6 +249,17 @@ void Core::on_failure(const Failure& failure) {
     (void)call_user(call);  // there is nobody left to tell
 }
 
+void Core::on_needless_checkpoint(PartitionId partition) {
+    if (std::exchange(is_needless_checkpoint_reported_, true)) return;
+    on_failure(
+        {ErrorScope::checkpoint, partition.value, "checkpoint",
+         Error{ErrorCode::unsupported,
+               "checkpoint() was called, but checkpoints are automatic: all that the handler "
+               "has finished is stored without it. A handler that keeps events after it has "
+               "returned needs checkpoints.manual; others need no call"},
+         false});
+}
+
 void Core::on_undrained(PartitionId partition, bool is_running) {
     Slot& slot = slots_[partition];
     slot.is_undrained = is_running;

@@ -87,6 +87,7 @@ private:
     };
 
     void on_failure(const Failure& failure) override;
+    void on_needless_checkpoint(PartitionId partition) override;
     void on_stop_wanted(PartitionId partition, const Error& error) override;
     bool on_hub(const source::HubProperties& hub) override;
     void confirm_store(Callback<void(Result<>)> answer) override;
@@ -148,6 +149,7 @@ private:
     io::Timer reach_timer_{place_.loop};
     Reach reach_;
     bool is_unread_ = false;  // as the coordinator was told
+    bool is_needless_checkpoint_reported_ = false;
     StoreGuard guard_;
     StoreLoss loss_;
     Lifetime lifetime_;

@@ -74,6 +74,7 @@ public:
                 }
                 world_.seen.push_back({id_, partition.id(), event.sequence_number});
             }
+            if (world_.do_checkpoint && !events.empty()) partition.checkpoint(events.back());
             return {};
         }
 
@@ -143,6 +144,7 @@ public:
     ProcessorOptions options;
     int starts = 0;
     bool do_errors_throw = false;
+    bool do_checkpoint = false;
     std::int64_t poison = -1;
     bool is_all_poison = false;
     std::map<std::string, std::unique_ptr<Node>> nodes;

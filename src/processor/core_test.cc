@@ -25,6 +25,20 @@ TEST(Core, reads_all_partitions_alone) {
     EXPECT_EQ(world.nodes["a"]->core->status().events_handled, 100 * partitions);
 }
 
+TEST(Core, reports_a_needless_checkpoint_once_for_all_partitions) {
+    World world;
+    world.do_checkpoint = true;
+    world.append(100);
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 100 * partitions; }));
+    world.scheduler.run_for(seconds(1));
+
+    ASSERT_EQ(world.failures.size(), 1u);
+    EXPECT_EQ(world.failures[0].scope, ErrorScope::checkpoint);
+    EXPECT_EQ(world.failures[0].error.code, ErrorCode::unsupported);
+    EXPECT_NE(world.failures[0].error.detail.find("automatic"), std::string::npos);
+}
+
 TEST(Core, hands_half_over_to_a_second_one_and_repeats_nothing) {
     World world;
     world.append(50);

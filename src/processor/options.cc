@@ -50,6 +50,10 @@ Result<> check(const ProcessorOptions& options) {
     }
     if (options.drain_max.count() <= 0) return wrong("drain_max", "more than 0");
     const bool is_automatic = !options.checkpoints.manual;
+    if (!is_automatic && options.delivery != Delivery::at_least_once) {
+        return wrong("checkpoints.manual",
+                     "goes with at_least_once only; the others store each batch by themselves");
+    }
     if (is_automatic && options.checkpoints.every_events == 0 &&
         options.checkpoints.every.count() == 0) {
         return wrong("checkpoints", "set every_events or every, or manual");

@@ -81,6 +81,17 @@ TEST(ProcessorOptions, keep_to_the_pace_of_the_store_unless_haste_is_asked_for) 
     EXPECT_FALSE(coordination(options, Pace::quick, "1", "").may_be_mixed);
 }
 
+TEST(ProcessorOptions, take_manual_checkpoints_with_at_least_once_only) {
+    ProcessorOptions options = good();
+    options.checkpoints.manual = true;
+    EXPECT_TRUE(check(options).ok());
+
+    for (const Delivery other : {Delivery::at_most_once, Delivery::exactly_once}) {
+        options.delivery = other;
+        EXPECT_EQ(check(options).error().code, ErrorCode::invalid_argument);
+    }
+}
+
 TEST(Failures, read_as_one_line) {
     EXPECT_EQ(to_text({ErrorScope::source, 3, "read", Error{ErrorCode::unavailable, "gone"}, true,
                        std::chrono::milliseconds(200)}),

@@ -37,6 +37,11 @@ public:
         : options_(std::move(options)),
           workers_("work", options_.workers > 0 ? options_.workers : io::system::usual_workers()) {
         if (options_.id.empty()) options_.id = secure_hex(8);
+        if (!options_.on_error) {
+            options_.on_error = [](const Failure& failure) {
+                fmt::print(stderr, "{}\n", processor::to_text(failure));
+            };
+        }
     }
     ~LocalProcessor() override {
         if (loop_started_) {
@@ -80,10 +85,6 @@ public:
 
     Result<> start(HandlerFactory handlers) override {
         if (!handlers) return Error{ErrorCode::invalid_argument, "there is no handler"};
-        if (!options_.on_error) {
-            return Error{ErrorCode::invalid_argument,
-                         "on_error is not set: somebody must hear of failures"};
-        }
         Promise<Result<>> promise;
         loop_.post([&] {
             if (home_) {
@@ -132,14 +133,6 @@ public:
     }
     const ProcessorOptions& options() const override { return options_; }
 
-    void print_failures() {
-        if (!options_.on_error) {
-            options_.on_error = [](const Failure& failure) {
-                fmt::print(stderr, "{}\n", processor::to_text(failure));
-            };
-        }
-    }
-
 private:
     Result<> check_group() {
         if (options_.group == eventhubs::default_group) return {};
@@ -161,6 +154,13 @@ private:
         }
         return checkpoint::open_store(options_.store, group, loop_);
     }
+    void report(const Failure& failure) {
+        Callback<Result<>()> call = [&]() -> Result<> {
+            options_.on_error(failure);
+            return {};
+        };
+        (void)processor::call_user(call);  // there is nobody left to tell
+    }
     // The store of this hub's entries.
     void find_entries(Callback<void(Result<>)> found) {
         const source::Name& name = source_->name();
@@ -169,9 +169,8 @@ private:
             processor::GroupHome::Place{
                 loop_, [this](const checkpoint::GroupName& other) { return open_entries(other); },
                 [this](const Error& error, Duration in) {
-                    options_.on_error({ErrorScope::store, std::nullopt,
-                                       "look for the hub's entries", error, true,
-                                       std::chrono::duration_cast<std::chrono::milliseconds>(in)});
+                    report({ErrorScope::store, std::nullopt, "look for the hub's entries", error,
+                            true, std::chrono::duration_cast<std::chrono::milliseconds>(in)});
                 }},
             *store_, group, identity_, Random(secure_number()));
         home_->find([this, found = std::move(found)](Result<checkpoint::Store*> entries) mutable {
@@ -237,12 +236,12 @@ private:
     std::shared_ptr<BatchHandler> handler_;
 };
 
-HandlerFactory factory_of(BatchHandler handler) {
+}  // namespace
+
+HandlerFactory shared_handler(BatchHandler handler) {
     auto shared = std::make_shared<BatchHandler>(std::move(handler));
     return [shared](std::uint32_t) { return std::make_unique<SharedHandler>(shared); };
 }
-
-}  // namespace
 
 Result<std::unique_ptr<Processor>> Processor::open(ProcessorOptions options) {
     EK_TRY(processor::check(options));
@@ -253,26 +252,20 @@ Result<std::unique_ptr<Processor>> Processor::open(ProcessorOptions options) {
 
 Result<> Processor::start(BatchHandler handler) {
     if (!handler) return Error{ErrorCode::invalid_argument, "there is no handler"};
-    return start(factory_of(std::move(handler)));
+    return start(shared_handler(std::move(handler)));
 }
 
-int run(Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers) {
-    if (!processor.ok()) {
-        fmt::print(stderr, "{}\n", to_string(processor.error()));
-        return processor.error().code == ErrorCode::invalid_argument ? 2 : 1;
-    }
-    auto& local = static_cast<LocalProcessor&>(**processor);
-    local.print_failures();
+int run(Processor& processor, HandlerFactory handlers) {
     io::system::StopSignals signals;
-    const Result<> started = local.start(std::move(handlers));
+    const Result<> started = processor.start(std::move(handlers));
     if (!started.ok()) {
         fmt::print(stderr, "{}\n", to_string(started.error()));
         return 1;
     }
-    while (!signals.wait(std::chrono::milliseconds(200)) && !local.has_ended()) {
+    while (!signals.wait(std::chrono::milliseconds(200)) && !processor.has_ended()) {
     }
-    const Result<> ended = local.has_ended() ? local.wait() : Result<>();
-    const StopReport report = local.stop();
+    const Result<> ended = processor.has_ended() ? processor.wait() : Result<>();
+    const StopReport report = processor.stop();
     for (const std::uint32_t partition : report.not_drained) {
         fmt::print(stderr, "partition {}: its handler did not end in time\n", partition);
     }
@@ -280,8 +273,10 @@ int run(Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers) 
     return ended.ok() && report.is_clean ? 0 : 1;
 }
 
-int detail::run_batches(Result<std::unique_ptr<Processor>>& processor, BatchHandler handler) {
-    return run(processor, factory_of(std::move(handler)));
+int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers) {
+    if (processor.ok()) return run(**processor, std::move(handlers));
+    fmt::print(stderr, "{}\n", to_string(processor.error()));
+    return processor.error().code == ErrorCode::invalid_argument ? 2 : 1;
 }
 
 }  // namespace evenkeel

@@ -1,17 +1,18 @@
 #include "amqp/codec.h"
+#include "amqp/message.h"
 #include "amqp/performatives.h"
 #include "eventhubs/encoding.h"
 #include "eventhubs/wire_names.h"
+#include "producer/batch_access.h"
 
 // A batch on the wire: message annotations with the key, if there is one, then the events.
 namespace evenkeel {
 
-SendBatch::SendBatch(std::optional<std::uint32_t> partition, std::string partition_key,
-                     std::size_t bytes_max, std::size_t event_overhead)
-    : partition_(partition),
-      key_(std::move(partition_key)),
+SendBatch::SendBatch(const Route& route, std::size_t bytes_max, std::size_t reserved_bytes)
+    : partition_(route.partition),
+      key_(route.partition_key),
       bytes_max_(bytes_max),
-      event_overhead_(event_overhead) {
+      reserved_bytes_(reserved_bytes) {
     clear();
 }
 
@@ -32,7 +33,7 @@ bool SendBatch::try_add(const EventData& event) {
     // Not worth encoding: it cannot fit, and a size must not leave its 32 bits.
     if (before + eventhubs::content_bytes(event) > bytes_max_) return false;
     eventhubs::append_event(event, message_);
-    if (message_.size() + (count_ + 1) * event_overhead_ > bytes_max_) {
+    if (message_.size() + (count_ + 1) * reserved_bytes_ > bytes_max_) {
         message_.resize(before);
         return false;
     }
@@ -40,12 +41,26 @@ bool SendBatch::try_add(const EventData& event) {
     return true;
 }
 
-bool SendBatch::try_add_encoded(std::span<const std::byte> section) {
-    if (message_.size() + section.size() + (count_ + 1) * event_overhead_ > bytes_max_) {
-        return false;
+EventBatch SendBatch::events() const {
+    std::vector<Event> views;
+    ByteView rest = message_;
+    while (!rest.empty()) {
+        const auto section = amqp::next_section(rest);
+        if (!section.ok()) break;
+        if (section->kind != amqp::descriptor::data) continue;
+        Event& event = views.emplace_back();
+        event.partition_key = key_;
+        event.sections = amqp::Decoder(section->value).binary().value_or(ByteView());
     }
-    message_.insert(message_.end(), section.begin(), section.end());
-    ++count_;
+    return EventBatch::copy_of(views);
+}
+
+bool producer::BatchAccess::try_add(SendBatch& batch, ByteView section) {
+    auto& message = batch.message_;
+    const std::size_t reserved = (batch.count_ + 1) * batch.reserved_bytes_;
+    if (message.size() + section.size() + reserved > batch.bytes_max_) return false;
+    message.insert(message.end(), section.begin(), section.end());
+    ++batch.count_;
     return true;
 }
 

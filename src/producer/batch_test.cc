@@ -2,6 +2,7 @@
 
 #include "amqp/message.h"
 #include "amqp/performatives.h"
+#include "producer/batch_access.h"
 #include "producer/route.h"
 #include <evenkeel/producer.h>
 
@@ -21,7 +22,7 @@ ByteView binary_of(const amqp::Section& section) {
 }
 
 TEST(SendBatch, holds_each_event_as_a_whole_message_in_a_data_section) {
-    SendBatch batch(std::nullopt, "home-17", 10'000);
+    SendBatch batch({.partition_key = "home-17"}, 10'000);
     const std::vector<Property> properties = {
         {"room", "hall"}, {"level", std::int64_t{-3}}, {"warm", true}, {"degrees", 21.5}};
     ASSERT_TRUE(batch.try_add({.body = "one",
@@ -30,7 +31,7 @@ TEST(SendBatch, holds_each_event_as_a_whole_message_in_a_data_section) {
                                .properties = properties}));
     ASSERT_TRUE(batch.try_add(std::string(300, 'x')));
 
-    const auto outer = sections_of(batch.message());
+    const auto outer = sections_of(producer::BatchAccess::message(batch));
 
     ASSERT_EQ(outer.size(), 3u);
     EXPECT_EQ(outer[0].kind, descriptor::message_annotations);
@@ -48,9 +49,9 @@ TEST(SendBatch, holds_each_event_as_a_whole_message_in_a_data_section) {
 }
 
 TEST(SendBatch, takes_events_up_to_its_size_limit) {
-    SendBatch probe(0, "", 1000);
+    SendBatch probe({.partition = 0}, 1000);
     ASSERT_TRUE(probe.try_add("x"));
-    SendBatch batch(0, "", probe.size_bytes() * 3);
+    SendBatch batch({.partition = 0}, probe.size_bytes() * 3);
 
     EXPECT_TRUE(batch.try_add("x"));
     EXPECT_TRUE(batch.try_add("x"));
@@ -60,11 +61,11 @@ TEST(SendBatch, takes_events_up_to_its_size_limit) {
     EXPECT_EQ(batch.size_bytes(), batch.bytes_max());
     EXPECT_FALSE(batch.try_add(""));
     EXPECT_EQ(batch.size(), 3u);
-    EXPECT_EQ(sections_of(batch.message()).size(), 3u);
+    EXPECT_EQ(sections_of(producer::BatchAccess::message(batch)).size(), 3u);
 }
 
 TEST(SendBatch, refuses_oversized_texts_without_reading_them) {
-    SendBatch batch(0, "", 1000);
+    SendBatch batch({.partition = 0}, 1000);
     const std::string text = "x";
     // Nothing of it may be looked at: there are not so many bytes.
     const std::string_view huge(text.data(), std::size_t{5} << 30);
@@ -79,14 +80,14 @@ TEST(SendBatch, refuses_oversized_texts_without_reading_them) {
 }
 
 TEST(SendBatch, is_empty_with_its_key_after_clear) {
-    SendBatch batch(std::nullopt, "k", 1000);
-    const auto before = batch.message();
+    SendBatch batch({.partition_key = "k"}, 1000);
+    const auto before = producer::BatchAccess::message(batch);
     ASSERT_TRUE(batch.try_add("x"));
 
     batch.clear();
 
     EXPECT_TRUE(batch.empty());
-    EXPECT_EQ(batch.message(), before);
+    EXPECT_EQ(producer::BatchAccess::message(batch), before);
 }
 
 TEST(Route, is_a_partition_or_a_key_of_up_to_128_characters) {

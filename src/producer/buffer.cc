@@ -2,6 +2,7 @@
 #include "producer/buffer.h"
 
 #include "base/check.h"
+#include "producer/batch_access.h"
 
 namespace evenkeel::producer {
 
@@ -13,14 +14,14 @@ Buffer::~Buffer() = default;
 void Buffer::add(std::optional<std::uint32_t> partition, const std::string& key, ByteView section) {
     const Where where{partition, key};
     Group& group = groups_.try_emplace(where, loop_).first->second;
-    if (group.open && !group.open->try_add_encoded(section)) {
+    if (group.open && !BatchAccess::try_add(*group.open, section)) {
         close(where, group);
     } else if (group.open) {
         return;
     }
-    group.open = std::make_unique<SendBatch>(partition, key, core_.message_bytes_max(),
+    group.open = std::make_unique<SendBatch>(Route{partition, key}, core_.message_bytes_max(),
                                              options_.event_overhead);
-    const bool fits = group.open->try_add_encoded(section);
+    const bool fits = BatchAccess::try_add(*group.open, section);
     EK_CHECK(fits, "an event that is too large was let in");
     group.timer.run_after(options_.wait_max, [this, where] {
         close(where, groups_.at(where));
@@ -61,7 +62,7 @@ void Buffer::send(const Where& where, Group& group) {
     ++group.in_flight;
     ++in_flight_;
     enqueue(where, group);
-    Sender::Bytes message(closed.batch, &closed.batch->message());
+    Sender::Bytes message(closed.batch, &BatchAccess::message(*closed.batch));
     core_.send(where.first, std::move(message),
                lifetime_.guard([this, where, closed](const Result<>& result) {
                    settle(where, closed, result);

@@ -13,31 +13,35 @@
 
 namespace evenkeel {
 
+namespace {
+
 using client::Runtime;
 using io::system::run_and_wait;
 
-class BufferedProducer::State {
+class LinkedBuffer final : public BufferedProducer {
 public:
-    State(Runtime& runtime, BufferedProducerOptions options)
-        : runtime_(runtime),
+    LinkedBuffer(std::unique_ptr<Client> own, std::shared_ptr<Runtime> runtime,
+                 BufferedProducerOptions options)
+        : own_(std::move(own)),
+          runtime_(std::move(runtime)),
           options_(std::move(options)),
           budget_(options_.events_max, options_.bytes_max) {}
-    ~State() {
+    ~LinkedBuffer() override {
         budget_.close();
-        run_and_wait(runtime_.loop(), [this] {
+        run_and_wait(runtime_->loop(), [this] {
             buffer_.reset();
             core_.reset();
         });
     }
 
-    Result<> open() {
+    Result<> connect() {
         Promise<Result<>> promise;
-        runtime_.loop().post([&] {
+        runtime_->loop().post([&] {
             // Order is the buffer's to keep; the senders take what it gives them.
-            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max,
+            core_ = std::make_unique<producer::Core>(runtime_->connection(), options_.in_flight_max,
                                                      options_.idempotent);
             buffer_ = std::make_unique<producer::Buffer>(
-                runtime_.loop(), *core_,
+                runtime_->loop(), *core_,
                 producer::BufferOptions{options_.wait_max, options_.in_flight_max,
                                         event_overhead()},
                 [this](const Result<>& result, const SendBatch& batch) { settle(result, batch); });
@@ -49,9 +53,29 @@ public:
         return promise.wait();
     }
 
+    Result<> enqueue(const EventData& event, Route route) override {
+        return enqueue(event, route, true);
+    }
+    Result<> try_enqueue(const EventData& event, Route route) override {
+        return enqueue(event, route, false);
+    }
+
+    Result<> flush() override {
+        Promise<Result<>> promise;
+        runtime_->loop().post([&] {
+            buffer_->flush([&] {
+                promise.set(failure_ ? Result<>(*failure_) : Result<>());
+                failure_.reset();
+            });
+        });
+        return promise.wait();
+    }
+
+private:
     Result<> enqueue(const EventData& event, const Route& route, bool may_wait) {
+        if (runtime_->is_closed()) return Error{ErrorCode::cancelled, "the client was closed"};
         EK_TRY(producer::check_route(route));
-        const SendBatch empty(route.partition, std::string(route.partition_key), 0);
+        const SendBatch empty(route, 0);
         std::vector<std::byte> section;
         const std::size_t content_bytes = eventhubs::content_bytes(event);
         if (content_bytes <= message_bytes_max_) eventhubs::append_event(event, section);
@@ -67,39 +91,28 @@ public:
                 may_wait ? ErrorCode::cancelled : ErrorCode::overloaded,
                 may_wait ? "the producer was closed" : "too much waits to be sent already"};
         }
-        runtime_.loop().post([this, partition = route.partition,
-                              key = std::string(route.partition_key),
-                              section = std::move(section)] {
+        runtime_->loop().post([this, partition = route.partition,
+                               key = std::string(route.partition_key),
+                               section = std::move(section)] {
             if (buffer_) buffer_->add(partition, key, section);
         });
         return {};
     }
 
-    Result<> flush() {
-        Promise<Result<>> promise;
-        runtime_.loop().post([&] {
-            buffer_->flush([&] {
-                promise.set(failure_ ? Result<>(*failure_) : Result<>());
-                failure_.reset();
-            });
-        });
-        return promise.wait();
-    }
-
-private:
     std::size_t event_overhead() const {
         return options_.idempotent ? producer::stamp_bytes_max : 0;
     }
 
     void settle(const Result<>& result, const SendBatch& batch) {
-        const SendBatch empty(batch.partition(), batch.partition_key(), 0);
+        const SendBatch empty(batch.route(), 0);
         budget_.give_back(batch.size(), batch.size_bytes() - empty.size_bytes());
         if (result.ok()) return;
         if (!failure_) failure_ = result.error();
         if (options_.on_failed) options_.on_failed(result.error(), batch);
     }
 
-    Runtime& runtime_;
+    const std::unique_ptr<Client> own_;  // null: it is somebody else's
+    const std::shared_ptr<Runtime> runtime_;
     const BufferedProducerOptions options_;
     Budget budget_;
     std::size_t message_bytes_max_ = 0;
@@ -109,41 +122,30 @@ private:
     std::optional<Error> failure_;  // the first since the last flush
 };
 
-Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(Client& client,
-                                                                 BufferedProducerOptions options) {
+Result<std::unique_ptr<BufferedProducer>> connected_buffer(std::unique_ptr<Client> own,
+                                                           Client& client,
+                                                           BufferedProducerOptions options) {
     if (options.in_flight_max == 0 || options.events_max == 0 || options.bytes_max == 0) {
         return Error{ErrorCode::invalid_argument, "a limit of a buffered producer is 0"};
     }
-    auto state = std::make_unique<State>(client.runtime(), std::move(options));
-    EK_TRY(state->open());
-    return std::unique_ptr<BufferedProducer>(
-        new BufferedProducer(nullptr, client, std::move(state)));
+    auto made = std::make_unique<LinkedBuffer>(std::move(own), client::Access::runtime(client),
+                                               std::move(options));
+    EK_TRY(made->connect());
+    return std::unique_ptr<BufferedProducer>(std::move(made));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(Client& client,
+                                                                 BufferedProducerOptions options) {
+    return connected_buffer(nullptr, client, std::move(options));
 }
 
 Result<std::unique_ptr<BufferedProducer>> BufferedProducer::open(const ClientOptions& connection,
                                                                  BufferedProducerOptions options) {
     EK_TRY_ASSIGN(auto client, Client::open(connection));
-    EK_TRY_ASSIGN(auto producer, open(*client, std::move(options)));
-    producer->own_ = std::move(client);
-    return producer;
-}
-
-BufferedProducer::BufferedProducer(std::unique_ptr<Client> own, Client& client,
-                                   std::unique_ptr<State> state)
-    : own_(std::move(own)), client_(&client), state_(std::move(state)) {}
-
-BufferedProducer::~BufferedProducer() = default;
-
-Result<> BufferedProducer::enqueue(const EventData& event, Route route) {
-    return state_->enqueue(event, route, true);
-}
-
-Result<> BufferedProducer::try_enqueue(const EventData& event, Route route) {
-    return state_->enqueue(event, route, false);
-}
-
-Result<> BufferedProducer::flush() {
-    return state_->flush();
+    Client& own = *client;
+    return connected_buffer(std::move(client), own, std::move(options));
 }
 
 }  // namespace evenkeel

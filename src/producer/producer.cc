@@ -6,7 +6,10 @@
 #include <fmt/core.h>
 
 #include "base/promise.h"
+#include "client/requests.h"
 #include "client/runtime.h"
+#include "eventhubs/encoding.h"
+#include "producer/batch_access.h"
 #include "producer/core.h"
 #include "producer/route.h"
 #include <evenkeel/producer.h>
@@ -16,22 +19,21 @@ namespace {
 
 using client::Runtime;
 using io::system::run_and_wait;
+using producer::BatchAccess;
 
-}  // namespace
-
-// What the shell keeps beside the loop's half.
-class Producer::State {
+class LinkedProducer final : public Producer {
 public:
-    State(Runtime& runtime, const ProducerOptions& options)
-        : runtime_(runtime), options_(options) {}
-    ~State() {
-        run_and_wait(runtime_.loop(), [this] { core_.reset(); });
+    LinkedProducer(std::unique_ptr<Client> own, std::shared_ptr<Runtime> runtime,
+                   const ProducerOptions& options)
+        : own_(std::move(own)), runtime_(std::move(runtime)), options_(options) {}
+    ~LinkedProducer() override {
+        run_and_wait(runtime_->loop(), [this] { core_.reset(); });
     }
 
-    Result<> open() {
+    Result<> connect() {
         Promise<Result<>> promise;
-        runtime_.loop().post([&] {
-            core_ = std::make_unique<producer::Core>(runtime_.connection(), options_.in_flight_max,
+        runtime_->loop().post([&] {
+            core_ = std::make_unique<producer::Core>(runtime_->connection(), options_.in_flight_max,
                                                      options_.idempotent, options_.receipts);
             core_->open([this, &promise](Result<> opened) {
                 message_bytes_max_ = core_->message_bytes_max();
@@ -41,111 +43,116 @@ public:
         return promise.wait();
     }
 
-    std::size_t message_bytes_max() const { return message_bytes_max_; }
-    std::size_t event_overhead() const {
-        return options_.idempotent ? producer::stamp_bytes_max : 0;
+    Result<EventHubProperties> properties() override {
+        Promise<Result<client::NodeReply>> promise;
+        runtime_->loop().post([&] {
+            runtime_->connection().read_event_hub(
+                [&promise](Result<client::NodeReply> reply) { promise.set(std::move(reply)); });
+        });
+        EK_TRY_ASSIGN(const auto reply, promise.wait());
+        return client::decode_event_hub(reply.body);
     }
 
+    Result<SendBatch> make_batch(Route route) const override {
+        EK_TRY(producer::check_route(route));
+        return SendBatch(route, message_bytes_max_,
+                         options_.idempotent ? producer::stamp_bytes_max : 0);
+    }
+
+    Result<> send(const SendBatch& batch) override {
+        if (batch.empty()) return {};
+        Promise<Result<>> promise;
+        post(batch, [&promise](Result<> sent) { promise.set(std::move(sent)); });
+        return promise.wait();
+    }
+
+    Result<SendReceipt> send_with_receipt(const SendBatch& batch) override {
+        SendReceipt told;
+        told.partition = batch.route().partition;
+        if (batch.empty()) return told;
+        std::optional<amqp::Receipt> receipt;
+        Promise<Result<>> promise;
+        post(
+            batch, [&promise](Result<> sent) { promise.set(std::move(sent)); }, &receipt);
+        EK_TRY(promise.wait());
+        if (!receipt) return told;
+        return SendReceipt{receipt->partition, receipt->first_sequence_number,
+                           receipt->last_sequence_number, receipt->last_offset};
+    }
+
+    void send_later(const SendBatch& batch, std::function<void(Result<>)> done) override {
+        const std::size_t bytes = batch.size_bytes();
+        if (!reserve(bytes)) {
+            runtime_->loop().post([done = std::move(done)] {
+                done(Error{ErrorCode::overloaded, "too much waits to be sent already"});
+            });
+            return;
+        }
+        post(batch, [this, bytes, done = std::move(done)](Result<> sent) {
+            waiting_bytes_ -= bytes;
+            done(std::move(sent));
+        });
+    }
+
+private:
     // False if too much waits.
     bool reserve(std::size_t bytes) {
         if (waiting_bytes_.fetch_add(bytes) + bytes <= options_.waiting_bytes_max) return true;
         waiting_bytes_ -= bytes;
         return false;
     }
-    void release(std::size_t bytes) { waiting_bytes_ -= bytes; }
 
-    void send(const SendBatch& batch, producer::Core::Done done,
+    void post(const SendBatch& batch, producer::Core::Done done,
               std::optional<amqp::Receipt>* receipt = nullptr) {
-        auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
-        runtime_.loop().post([this, partition = batch.partition(), key = batch.partition_key(),
-                              message = std::move(message), done = std::move(done),
-                              receipt]() mutable {
+        auto message = std::make_shared<const std::vector<std::byte>>(BatchAccess::message(batch));
+        runtime_->loop().post([this, partition = batch.route().partition,
+                               key = BatchAccess::key(batch), message = std::move(message),
+                               done = std::move(done), receipt]() mutable {
             core_->send(partition, std::move(message), std::move(done), key, receipt);
         });
     }
-    void refuse(std::function<void(Result<>)> done, Error why) {
-        runtime_.loop().post(
-            [done = std::move(done), why = std::move(why)] { done(Result<>(why)); });
-    }
 
-private:
-    Runtime& runtime_;
+    const std::unique_ptr<Client> own_;  // null: it is somebody else's
+    const std::shared_ptr<Runtime> runtime_;
     const ProducerOptions options_;
     std::unique_ptr<producer::Core> core_;  // pinned to the loop
     std::size_t message_bytes_max_ = 0;
     std::atomic<std::size_t> waiting_bytes_ = 0;
 };
 
-Result<std::unique_ptr<Producer>> Producer::open(Client& client, ProducerOptions options) {
+Result<std::unique_ptr<Producer>> connected(std::unique_ptr<Client> own, Client& client,
+                                            const ProducerOptions& options) {
     if (options.in_flight_max == 0) {
         return Error{ErrorCode::invalid_argument, "in_flight_max is 0; 1 is the least"};
     }
-    auto state = std::make_unique<State>(client.runtime(), options);
-    EK_TRY(state->open());
-    return std::unique_ptr<Producer>(new Producer(nullptr, client, std::move(state)));
+    auto made =
+        std::make_unique<LinkedProducer>(std::move(own), client::Access::runtime(client), options);
+    EK_TRY(made->connect());
+    return std::unique_ptr<Producer>(std::move(made));
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Producer>> Producer::open(Client& client, ProducerOptions options) {
+    return connected(nullptr, client, options);
 }
 
 Result<std::unique_ptr<Producer>> Producer::open(const ClientOptions& connection,
                                                  ProducerOptions options) {
     EK_TRY_ASSIGN(auto client, Client::open(connection));
-    EK_TRY_ASSIGN(auto producer, open(*client, options));
-    producer->own_ = std::move(client);
-    return producer;
+    Client& own = *client;
+    return connected(std::move(client), own, options);
 }
 
-Producer::Producer(std::unique_ptr<Client> own, Client& client, std::unique_ptr<State> state)
-    : own_(std::move(own)), client_(&client), state_(std::move(state)) {}
-
-Producer::~Producer() = default;
-
-Result<SendBatch> Producer::make_batch(Route route) const {
-    EK_TRY(producer::check_route(route));
-    return SendBatch(route.partition, std::string(route.partition_key), state_->message_bytes_max(),
-                     state_->event_overhead());
-}
-
-Result<> Producer::send(const SendBatch& batch) {
-    if (batch.empty()) return {};
-    Promise<Result<>> promise;
-    state_->send(batch, [&promise](Result<> sent) { promise.set(std::move(sent)); });
-    return promise.wait();
-}
-
-Result<SendReceipt> Producer::send_with_receipt(const SendBatch& batch) {
-    SendReceipt told;
-    told.partition = batch.partition();
-    if (batch.empty()) return told;
-    std::optional<amqp::Receipt> receipt;
-    Promise<Result<>> promise;
-    state_->send(
-        batch, [&promise](Result<> sent) { promise.set(std::move(sent)); }, &receipt);
-    EK_TRY(promise.wait());
-    if (!receipt) return told;
-    return SendReceipt{receipt->partition, receipt->first_sequence_number,
-                       receipt->last_sequence_number, receipt->last_offset};
-}
-
-Result<> Producer::send(std::string_view body, Route route) {
+Result<> Producer::send(const EventData& event, Route route) {
     EK_TRY_ASSIGN(auto batch, make_batch(route));
-    if (!batch.try_add(body)) {
+    if (!batch.try_add(event)) {
         return Error{
             ErrorCode::invalid_argument,
             fmt::format("an event of {} bytes; the hub takes {} with all that belongs to it",
-                        body.size(), batch.bytes_max())};
+                        eventhubs::content_bytes(event), batch.bytes_max())};
     }
     return send(batch);
-}
-
-void Producer::send_later(const SendBatch& batch, std::function<void(Result<>)> done) {
-    const std::size_t bytes = batch.size_bytes();
-    if (!state_->reserve(bytes)) {
-        return state_->refuse(std::move(done),
-                              {ErrorCode::overloaded, "too much waits to be sent already"});
-    }
-    state_->send(batch, [state = state_.get(), bytes, done = std::move(done)](Result<> sent) {
-        state->release(bytes);
-        done(std::move(sent));
-    });
 }
 
 }  // namespace evenkeel

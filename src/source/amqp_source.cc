@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "base/lifetime.h"
+#include "base/time_point.h"
 #include "client/reader_core.h"
 #include "client/requests.h"
 
@@ -91,24 +92,25 @@ void AmqpSource::properties(Callback<void(Result<HubProperties>)> answer) {
         if (!reply.ok()) return answer(reply.error());
         const auto decoded = client::decode_event_hub(reply->body);
         if (!decoded.ok()) return answer(decoded.error());
-        answer(HubProperties{decoded->partitions, decoded->created_ms, decoded->identity});
+        answer(HubProperties{decoded->partitions, wall_time(decoded->created_time).milliseconds,
+                             decoded->identity});
     });
 }
 
 void AmqpSource::properties(PartitionId partition,
                             Callback<void(Result<PartitionProperties>)> answer) {
-    connection_.read_partition(partition.value,
-                               [answer = std::move(answer)](Result<NodeReply> reply) mutable {
-                                   if (!reply.ok()) return answer(reply.error());
-                                   const auto decoded = client::decode_partition(reply->body);
-                                   if (!decoded.ok()) return answer(decoded.error());
-                                   PartitionProperties properties;
-                                   properties.first = {decoded->begin_sequence_number};
-                                   properties.last = {decoded->last_enqueued_sequence_number};
-                                   properties.last_offset = {decoded->last_enqueued_offset};
-                                   properties.last_enqueued_ms = decoded->last_enqueued_time_ms;
-                                   answer(properties);
-                               });
+    connection_.read_partition(
+        partition.value, [answer = std::move(answer)](Result<NodeReply> reply) mutable {
+            if (!reply.ok()) return answer(reply.error());
+            const auto decoded = client::decode_partition(reply->body);
+            if (!decoded.ok()) return answer(decoded.error());
+            PartitionProperties properties;
+            properties.first = {decoded->begin_sequence_number};
+            properties.last = {decoded->last_enqueued_sequence_number};
+            properties.last_offset = {decoded->last_enqueued_offset};
+            properties.last_enqueued_ms = wall_time(decoded->last_enqueued_time).milliseconds;
+            answer(properties);
+        });
 }
 
 void AmqpSource::open(PartitionId partition, const Position& position, const ReadOptions& options,

@@ -51,9 +51,10 @@ struct AmqpParts {
 };
 
 struct EmbeddedParts {
-    EmbeddedParts(io::system::LoopThread& loop, Hub& hub_, Name name, std::string group)
+    EmbeddedParts(io::system::LoopThread& loop, Hub& hub_, hub::Inside inside_, Name name,
+                  std::string group)
         : hub(hub_),
-          inside(hub::inside(hub)),
+          inside(std::move(inside_)),
           source(
               std::make_unique<EmbeddedSource>(EmbeddedPlace{loop, inside.loop, reads, inside.hubs},
                                                std::move(name), std::move(group))) {}
@@ -84,7 +85,9 @@ Result<std::unique_ptr<Source>> open_embedded(const OpenOptions& options,
     }
     Hub& hub = owned ? *owned : *options.embedded;
     EK_TRY(hub.describe(name.event_hub));
-    auto parts = std::make_unique<EmbeddedParts>(loop, hub, std::move(name), options.group);
+    EK_TRY_ASSIGN(auto inside, hub::inside(hub));
+    auto parts = std::make_unique<EmbeddedParts>(loop, hub, std::move(inside), std::move(name),
+                                                 options.group);
     parts->owned = std::move(owned);
     return std::unique_ptr<Source>(std::make_unique<Owning<EmbeddedParts>>(std::move(parts)));
 }

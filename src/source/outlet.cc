@@ -9,6 +9,7 @@
 #include "client/options.h"
 #include "hub/inside.h"
 #include "io/system/network.h"
+#include "producer/batch_access.h"
 #include "producer/core.h"
 #include <evenkeel/producer.h>
 
@@ -28,9 +29,11 @@ public:
 
     void send(std::vector<std::byte> sections, std::string partition_key,
               Callback<void(Result<>)> done) override {
-        SendBatch batch({}, std::move(partition_key), std::numeric_limits<std::size_t>::max());
-        batch.try_add_encoded(in_batch(sections));
-        sender().send(std::nullopt, std::make_shared<const std::vector<std::byte>>(batch.message()),
+        using producer::BatchAccess;
+        SendBatch batch({.partition_key = partition_key}, std::numeric_limits<std::size_t>::max());
+        BatchAccess::try_add(batch, in_batch(sections));
+        sender().send(std::nullopt,
+                      std::make_shared<const std::vector<std::byte>>(BatchAccess::message(batch)),
                       [this, done = std::move(done)](Result<> sent) mutable {
                           later(std::move(done), std::move(sent));
                       });
@@ -72,8 +75,8 @@ private:
 
 class EmbeddedOutlet final : public Outlet {
 public:
-    EmbeddedOutlet(io::system::LoopThread& loop, Hub& hub, std::string event_hub)
-        : loop_(loop), inside_(hub::inside(hub)), event_hub_(std::move(event_hub)) {}
+    EmbeddedOutlet(io::system::LoopThread& loop, hub::Inside inside, std::string event_hub)
+        : loop_(loop), inside_(std::move(inside)), event_hub_(std::move(event_hub)) {}
     // On the hub's loop, so that no answer from there finds it half gone.
     ~EmbeddedOutlet() override {
         io::system::run_and_wait(inside_.loop, [this] { lifetime_.end(); });
@@ -128,8 +131,9 @@ private:
 Result<std::unique_ptr<Outlet>> open_outlet(const OutletOptions& options,
                                             io::system::LoopThread& loop) {
     if (options.embedded) {
+        EK_TRY_ASSIGN(auto inside, hub::inside(*options.embedded));
         return std::unique_ptr<Outlet>(
-            std::make_unique<EmbeddedOutlet>(loop, *options.embedded, options.event_hub));
+            std::make_unique<EmbeddedOutlet>(loop, std::move(inside), options.event_hub));
     }
     ClientOptions client = options.client;
     client.event_hub.clear();

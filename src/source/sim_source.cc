@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/lifetime.h"
+#include "base/time_point.h"
 #include "eventhubs/sections.h"
 #include "io/timer.h"
 
@@ -166,7 +167,7 @@ private:
             Event& event = events.emplace_back();
             event.sequence_number = next_;
             event.offset = stored.offset;
-            event.enqueued_time_ms = stored.enqueued_ms;
+            event.enqueued_time = time_point({stored.enqueued_ms});
             event.partition_key = bytes.substr(0, stored.key_bytes);
             event.sections = as_bytes(bytes.substr(stored.key_bytes));
             owners.push_back(stored.bytes);

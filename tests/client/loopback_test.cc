@@ -5,6 +5,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
 #include "client/hub_process.h"
 #include "support/faulty_proxy.h"
 #include <evenkeel/buffered_producer.h>
@@ -33,7 +34,8 @@ std::vector<std::string> read_texts(Reader& reader, std::size_t count) {
 TEST(ClientLoopback, reads_back_what_was_sent) {
     HubProcess hub;
     ASSERT_TRUE(hub.create("homes", 2).ok());
-    auto producer = Producer::open(hub.connection_string("homes")).value();
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto producer = Producer::open(*client).value();
     auto batch = producer->make_batch({.partition = 1}).value();
     ASSERT_TRUE(batch.try_add("one"));
     const std::vector<Property> properties = {{"room", "hall"}, {"level", std::int64_t{3}}};
@@ -43,13 +45,13 @@ TEST(ClientLoopback, reads_back_what_was_sent) {
     const auto sent = producer->send(batch);
 
     ASSERT_TRUE(sent.ok()) << sent.error().detail;
-    auto reader = open_reader(producer->client(), "$Default", 1, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 1, Position::earliest()).value();
     const auto events = reader->read(1, 30s).value();
     ASSERT_EQ(events.size(), 1u);
     EXPECT_EQ(events[0].text(), "one");
     EXPECT_EQ(events[0].sequence_number, 0);
     EXPECT_EQ(events[0].offset, 0);
-    EXPECT_GT(events[0].enqueued_time_ms, 1'600'000'000'000);
+    EXPECT_GT(wall_time(events[0].enqueued_time).milliseconds, 1'600'000'000'000);
     EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"two"});
 }
 
@@ -76,7 +78,7 @@ TEST(ClientLoopback, goes_on_after_a_restart_of_the_hub) {
                                 .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}})
                       .value();
     auto producer = Producer::open(*client).value();
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
     ASSERT_TRUE(producer->send("before").ok());
     EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{"before"});
 
@@ -94,7 +96,7 @@ TEST(ClientLoopback, ends_a_reader_whose_hub_was_restored_and_written_on) {
     const ClientOptions options{.connection = hub.connection_string("homes"),
                                 .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}};
     auto client = Client::open(options).value();
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
     {
         auto producer = Producer::open(*client).value();
         ASSERT_TRUE(producer->send("kept").ok());
@@ -142,7 +144,7 @@ TEST(ClientLoopback, tells_of_damaged_events_by_name_and_goes_on_behind_them) {
     auto client = Client::open({.connection = hub.connection_string("homes"),
                                 .retry = {.retries_max = 100, .delay = 5ms, .delay_max = 50ms}})
                       .value();
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
     std::string texts;
     std::vector<Error> errors;
 
@@ -233,7 +235,8 @@ TEST(ClientLoopback, takes_single_events_from_many_threads_and_keeps_their_order
     ASSERT_TRUE(producer->flush().ok());
 
     for (std::uint32_t partition = 0; partition < 4; ++partition) {
-        auto reader = open_reader(*client, "$Default", partition, Position::earliest()).value();
+        auto reader =
+            RemoteReader::open(*client, "$Default", partition, Position::earliest()).value();
         const auto texts = read_texts(*reader, events);
         for (int i = 0; i < events; ++i)
             EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
@@ -255,7 +258,7 @@ TEST(ClientLoopback, numbers_single_events_if_asked_to) {
     EXPECT_EQ(producer->enqueue({.body = too_large}).error().code, ErrorCode::invalid_argument);
 
     // Of 2 partitions, the key's is 1.
-    auto reader = open_reader(*client, "$Default", 1, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 1, Position::earliest()).value();
     const auto texts = read_texts(*reader, 100);
     for (int i = 0; i < 100; ++i) EXPECT_EQ(texts[static_cast<std::size_t>(i)], std::to_string(i));
 }
@@ -289,7 +292,7 @@ TEST(ClientLoopback, stores_once_what_an_idempotent_producer_had_to_repeat) {
                         ->send("end", {.partition = 0})
                         .ok());
         auto client = Client::open(hub.connection_string("homes")).value();
-        auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+        auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
         const auto texts = read_texts(*reader, count + 1);
         for (std::size_t i = 0; i < count; ++i) EXPECT_EQ(texts.at(i), std::to_string(i));
         EXPECT_EQ(texts.back(), "end");
@@ -317,11 +320,13 @@ TEST(ClientLoopback, is_fenced_while_it_waits) {
     HubProcess hub;
     ASSERT_TRUE(hub.create("homes", 1).ok());
     auto client = Client::open(hub.connection_string("homes")).value();
-    auto first = open_reader(*client, "$Default", 0, Position::earliest(), {.epoch = 1}).value();
+    auto first =
+        RemoteReader::open(*client, "$Default", 0, Position::earliest(), {.epoch = 1}).value();
     Promise<Result<EventBatch>> waited;
     std::thread reading([&] { waited.set(first->read(1, 1h)); });
 
-    auto second = open_reader(*client, "$Default", 0, Position::earliest(), {.epoch = 2}).value();
+    auto second =
+        RemoteReader::open(*client, "$Default", 0, Position::earliest(), {.epoch = 2}).value();
 
     EXPECT_EQ(waited.wait().error().code, ErrorCode::fenced);
     reading.join();
@@ -331,7 +336,7 @@ TEST(ClientLoopback, ends_a_read_that_waits_when_the_reader_is_closed) {
     HubProcess hub;
     ASSERT_TRUE(hub.create("homes", 1).ok());
     auto client = Client::open(hub.connection_string("homes")).value();
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
     Promise<Result<EventBatch>> waited;
     std::thread reading([&] { waited.set(reader->read(1, 1h)); });
 
@@ -357,7 +362,7 @@ TEST(ClientLoopback, speaks_tls_and_websocket) {
         ASSERT_TRUE(producer->send(large).ok());
 
         const auto start = Position::after_sequence(before->last_enqueued_sequence_number);
-        auto reader = open_reader(*client, "$Default", 0, start).value();
+        auto reader = RemoteReader::open(*client, "$Default", 0, start).value();
         EXPECT_EQ(read_texts(*reader, 1), std::vector<std::string>{large});
     }
 }
@@ -388,6 +393,51 @@ TEST(ClientLoopback, refuses_options_that_make_no_sense) {
     EXPECT_EQ(code({.connection = good, .event_hub = "barns"}), ErrorCode::invalid_argument);
     EXPECT_EQ(code({.connection = good, .token_life = 1s}), ErrorCode::invalid_argument);
     EXPECT_TRUE(Client::open(good).ok()) << "connects to nothing yet";
+}
+
+TEST(ClientLifetime, what_outlives_its_client_answers_cancelled) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto producer = Producer::open(*client).value();
+    auto buffer = BufferedProducer::open(*client).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
+    ASSERT_TRUE(producer->send("one").ok());
+    const EventBatch kept = reader->read(1, 30s).value();
+    const auto batch = producer->make_batch().value();
+    Promise<Result<>> later;
+
+    client.reset();
+
+    EXPECT_EQ(producer->send("two").error().code, ErrorCode::cancelled);
+    EXPECT_EQ(producer->send("two", {.partition = 0}).error().code, ErrorCode::cancelled);
+    EXPECT_EQ(producer->properties().error().code, ErrorCode::cancelled);
+    EXPECT_EQ(buffer->enqueue({.body = "two"}).error().code, ErrorCode::cancelled);
+    EXPECT_TRUE(buffer->flush().ok()) << "nothing was taken";
+    EXPECT_EQ(reader->read(1, 30s).error().code, ErrorCode::cancelled);
+    EXPECT_EQ(kept[0].text(), "one") << "what was read stays";
+    auto filled = producer->make_batch().value();
+    ASSERT_TRUE(filled.try_add("three"));
+    producer->send_later(filled, [&](Result<> sent) { later.set(std::move(sent)); });
+    EXPECT_EQ(later.wait().error().code, ErrorCode::cancelled);
+}
+
+TEST(ClientLifetime, calls_that_wait_end_with_their_client) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    auto client = Client::open(hub.connection_string("homes")).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
+    io::system::WorkerThread thread("reader");
+    std::optional<ErrorCode> code;
+    thread.post([&] {
+        const auto batch = reader->read(10, 60s);
+        if (!batch.ok()) code = batch.error().code;
+    });
+
+    client.reset();
+    thread.finish();
+
+    EXPECT_EQ(code, ErrorCode::cancelled);
 }
 
 }  // namespace

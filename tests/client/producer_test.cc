@@ -36,11 +36,12 @@ void open_numbered(SimWorld& world) {
 
 // To partition 0; counts the answer, which must be good.
 void send(SimWorld& world, const SendBatch& batch, int& answered) {
-    world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
-                     [&answered](const Result<>& result) {
-                         EXPECT_TRUE(result.ok()) << result.error().detail;
-                         ++answered;
-                     });
+    world.core->send(
+        0, std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch)),
+        [&answered](const Result<>& result) {
+            EXPECT_TRUE(result.ok()) << result.error().detail;
+            ++answered;
+        });
 }
 
 // Everything that a partition holds, read past the client.
@@ -110,13 +111,15 @@ TEST(ProducerSim, sends_again_what_was_not_acknowledged_before_a_loss) {
     int sent = 0;
     for (int i = 0; i < 200; ++i) {
         expected.push_back("event " + std::to_string(i));
-        SendBatch batch(0, "", 1 << 20);
+        SendBatch batch({.partition = 0}, 1 << 20);
         ASSERT_TRUE(batch.try_add(expected.back()));
-        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
-                         [&](const Result<>& result) {
-                             EXPECT_TRUE(result.ok()) << result.error().detail;
-                             ++sent;
-                         });
+        world.core->send(
+            0,
+            std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch)),
+            [&](const Result<>& result) {
+                EXPECT_TRUE(result.ok()) << result.error().detail;
+                ++sent;
+            });
         if (i % 10 == 0) world.run_for(std::chrono::microseconds(i * 20));
         if (i % 40 == 39) world.reset_connections();
     }
@@ -135,13 +138,15 @@ TEST(ProducerSim, numbered_stores_each_event_once_whatever_is_lost) {
     int sent = 0;
     for (int i = 0; i < 300; ++i) {
         expected.push_back("event " + std::to_string(i));
-        SendBatch batch(0, "", 1 << 20);
+        SendBatch batch({.partition = 0}, 1 << 20);
         ASSERT_TRUE(batch.try_add(expected.back()));
-        world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
-                         [&](const Result<>& result) {
-                             EXPECT_TRUE(result.ok()) << result.error().detail;
-                             ++sent;
-                         });
+        world.core->send(
+            0,
+            std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch)),
+            [&](const Result<>& result) {
+                EXPECT_TRUE(result.ok()) << result.error().detail;
+                ++sent;
+            });
         world.run_for(std::chrono::microseconds(i * 10));
         if (i % 5 == 4) world.reset_connections();
     }
@@ -159,7 +164,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_though_the_hub_is_killed) {
     Texts expected;
     int answered = 0;
     for (int i = 0; i < 20; ++i) {
-        SendBatch batch(0, "", 1 << 20);
+        SendBatch batch({.partition = 0}, 1 << 20);
         for (int k = 0; k < 3; ++k) {
             expected.push_back("event " + std::to_string(i) + " " + std::to_string(k));
             ASSERT_TRUE(batch.try_add(expected.back()));
@@ -186,7 +191,7 @@ TEST(ProducerSim, numbered_stores_each_event_once_whenever_the_hub_is_killed) {
     int answered = 0;
     for (int i = 0; i < 200; ++i) {
         expected.push_back("event " + std::to_string(i));
-        SendBatch batch(0, "", 1 << 20);
+        SendBatch batch({.partition = 0}, 1 << 20);
         ASSERT_TRUE(batch.try_add(expected.back()));
         send(world, batch, answered);
         if (i % 5 != 4) continue;
@@ -223,9 +228,10 @@ TEST(ProducerSim, numbered_sends_by_key_or_to_each_partition_in_turn) {
     world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
     ASSERT_TRUE(world.open_producer().ok());
     const auto send = [&](const std::string& key) {
-        SendBatch batch(std::nullopt, key, 1 << 20);
+        SendBatch batch({.partition_key = key}, 1 << 20);
         EXPECT_TRUE(batch.try_add("x"));
-        const auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
+        const auto message =
+            std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch));
         EXPECT_TRUE(world
                         .wait([&](auto done) {
                             world.core->send(std::nullopt, message, std::move(done), key);
@@ -244,9 +250,10 @@ TEST(ProducerSim, does_not_wait_for_a_hub_that_says_good_bye) {
     SimWorld world;
     world.connect({.retry = {.retries_max = 0, .try_timeout = 60s}});
     ASSERT_TRUE(world.open_producer().ok());
-    SendBatch batch(0, "", 1 << 20);
+    SendBatch batch({.partition = 0}, 1 << 20);
     ASSERT_TRUE(batch.try_add("x"));
-    const auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
+    const auto message =
+        std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch));
     int answers = 0, sends = 0;
     // All along: before the good-bye, between its parts, and after it.
     for (; sends < 200; ++sends) {
@@ -265,11 +272,12 @@ TEST(ProducerSim, does_not_wait_for_a_hub_that_says_good_bye) {
 TEST(ProducerSim, ends_what_waits_when_it_goes) {
     SimWorld world;
     world.connect();
-    SendBatch batch(0, "", 1000);
+    SendBatch batch({.partition = 0}, 1000);
     ASSERT_TRUE(batch.try_add("x"));
     std::optional<Result<>> result;
-    world.core->send(0, std::make_shared<const std::vector<std::byte>>(batch.message()),
-                     [&](Result<> sent) { result = std::move(sent); });
+    world.core->send(
+        0, std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch)),
+        [&](Result<> sent) { result = std::move(sent); });
 
     world.core.reset();
 

@@ -1,6 +1,7 @@
 // A remote reader in a simulated world: positions, losses, displacement, bounds.
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
 #include "client/sim_world.h"
 
 namespace evenkeel::test {
@@ -32,7 +33,7 @@ TEST(RemoteReader, starts_at_any_position) {
     EXPECT_EQ(first(Position::after_sequence(1)), numbered(2, 3));
     EXPECT_EQ(first(Position::at_sequence(1)), numbered(1, 2));
     EXPECT_EQ(first(Position::after_offset(0)), numbered(1, 2));
-    EXPECT_EQ(first(Position::after_time(between.milliseconds)), numbered(3, 4));
+    EXPECT_EQ(first(Position::after_time(time_point(between))), numbered(3, 4));
 }
 
 // CLIENT-1

@@ -14,6 +14,7 @@
 #include "eventhubs/encoding.h"
 #include "hub/hub_fixture.h"
 #include "io/sim/network.h"
+#include "producer/batch_access.h"
 #include "producer/buffer.h"
 #include "producer/core.h"
 
@@ -110,9 +111,10 @@ public:
         return wait([&](auto done) { core->open(std::move(done)); });
     }
     Result<> send(std::uint32_t partition, const std::vector<std::string>& bodies) {
-        SendBatch batch(partition, "", 1 << 20);
+        SendBatch batch({.partition = partition}, 1 << 20);
         for (const auto& body : bodies) EXPECT_TRUE(batch.try_add(body));
-        auto message = std::make_shared<const std::vector<std::byte>>(batch.message());
+        auto message =
+            std::make_shared<const std::vector<std::byte>>(producer::BatchAccess::message(batch));
         return wait([&](auto done) { core->send(partition, message, std::move(done)); });
     }
     Result<client::ReaderCore*> open_reader(std::uint32_t partition, const Position& position,

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/check.h"
+#include "base/time_point.h"
 #include "commitlog/segment.h"
 
 namespace evenkeel::crash {
@@ -65,7 +66,7 @@ private:
         switch (random_.below(3)) {
             case 0: position = Position::at_sequence(event.sequence); break;
             case 1: position = Position::at_offset(event.offset); break;
-            default: position = Position::at_time(event.time);
+            default: position = Position::at_time(time_point({event.time}));
         }
         const auto found = world.read_from(position);
         if (!found.ok()) return "after a search: " + to_string(found.error());

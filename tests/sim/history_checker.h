@@ -58,6 +58,7 @@ struct CheckerOptions {
 class HistoryChecker {
 public:
     HistoryChecker(const CheckerOptions& options, std::function<void(const std::string&)> violate);
+    bool is_manual() const { return options_.manual; }
 
     void on_call(const HandlerCall& call);
     void on_closed(const std::string& by, std::uint32_t partition, std::int64_t epoch,

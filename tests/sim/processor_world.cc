@@ -131,8 +131,12 @@ public:
         call.is_outage = outages > 0 && random.chance(outages, 1000);
         if (call.is_outage) fails_at = std::min<std::size_t>(fails_at, random.below(events.size()));
         call.is_good = fails_at == events.size();
-        if (fails_at > 0 && random.chance(1, 2)) {
-            partition.checkpoint(events[fails_at - 1]);
+        if (world_.habits_.window_events > 0) {
+            call.asked = keep(partition, events.first(fails_at), call.is_good);
+        } else if (fails_at > 0 && random.chance(1, 2)) {
+            const bool is_manual = world_.checker_.is_manual();
+            is_manual ? partition.checkpoint(events[fails_at - 1])
+                      : partition.done(events[fails_at - 1]);
             call.asked = events[fails_at - 1].sequence_number;
         }
         world_.checker_.on_call(call);
@@ -146,6 +150,24 @@ public:
     }
 
 private:
+    // Returns the last event that it asked a checkpoint for; -1: none. What a failed call has begun
+    // comes again, so it is forgotten.
+    std::int64_t keep(Partition& partition, Events events, bool is_good) {
+        std::vector<std::int64_t> kept = kept_;
+        std::int64_t asked = -1;
+        for (const Event& event : events) {
+            kept.push_back(event.sequence_number);
+            if (kept.size() < world_.habits_.window_events) continue;
+            world_.windowed_[partition.id()].insert(kept.begin(), kept.end());
+            partition.checkpoint(event);
+            asked = event.sequence_number;
+            kept.clear();
+            kept_.clear();
+        }
+        if (is_good) kept_ = kept;
+        return asked;
+    }
+
     bool is_poisonous(const Event& event) const {
         const std::uint32_t one_in = world_.habits_.poison_one_in;
         return one_in > 0 && event.sequence_number % one_in == one_in / 2;
@@ -153,6 +175,7 @@ private:
 
     ProcessorWorld& world_;
     Process& process_;
+    std::vector<std::int64_t> kept_;  // the open window
 };
 
 ProcessorWorld::Process::Process(ProcessorWorld& world, const std::string& process_id)
@@ -167,7 +190,7 @@ ProcessorWorld::Process::Process(ProcessorWorld& world, const std::string& proce
               .owned = [&world, writer = id, keep = faults](
                            const checkpoint::Ownership& entry) { world.on_owner(writer, entry); },
               .sealed = [&world](const auto& found) { world.checker_.on_sealed(found); },
-              .stored = [&world](const auto& stored) { world.checker_.on_stored(stored); },
+              .stored = [&world](const auto& stored) { world.on_stored(stored); },
               .put_aside = [&world](const auto& letter) { world.checker_.on_put_aside(letter); }})),
       store(loop, world.server_loop_, inner, *faults, world.scheduler_.fork_random()),
       source(world.hub_, loop) {
@@ -315,6 +338,18 @@ void ProcessorWorld::on_failure(const std::string& id, const Failure& failure) {
     if (!failure.partition) return;
     if (failure.operation == "close" || failure.operation == "last checkpoint") {
         checker_.on_excuse(id, *failure.partition);
+    }
+}
+
+// Whoever resumes behind it must not miss an event that was only kept.
+void ProcessorWorld::on_stored(const checkpoint::Checkpoint& stored) {
+    checker_.on_stored(stored);
+    if (habits_.window_events == 0) return;
+    const std::set<std::int64_t>& done = windowed_[stored.partition.value];
+    for (std::int64_t sequence = 0; sequence <= stored.sequence.value; ++sequence) {
+        if (done.contains(sequence)) continue;
+        return violate(fmt::format("event {} of partition {} is stored as done in no window",
+                                   sequence, stored.partition.value));
     }
 }
 

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -28,6 +29,9 @@ struct HandlerHabits {
     std::uint32_t failing_per_thousand = 0;
     std::uint32_t outage_per_thousand = 0;  // calls that fail and say that it is no event's fault
     std::uint32_t poison_one_in = 0;        // events that always fail; 0: none
+    // With manual checkpoints: events are kept until there are so many, and only then done. 0: they
+    // are done when their call ends.
+    std::size_t window_events = 0;
 };
 
 struct ProcessorWorldOptions {
@@ -67,6 +71,8 @@ public:
     void append(std::uint32_t partition, std::size_t count);
 
     void run_for(Duration duration) { scheduler_.run_for(duration); }
+    // How many events of it are in finished windows.
+    std::size_t windowed(std::uint32_t partition) { return windowed_[partition].size(); }
     // Everything that was appended is handled, and the partitions are shared within one.
     bool is_settled();
     bool is_all_handled();
@@ -97,6 +103,7 @@ private:
     void on_owner(const std::string& writer, const checkpoint::Ownership& entry);
     void check_take_over(const std::string& by, const std::string& owner, PartitionId partition);
     void on_failure(const std::string& id, const Failure& failure);
+    void on_stored(const checkpoint::Checkpoint& stored);
     bool is_balanced() const;
     bool is_all_read() const;
 
@@ -113,6 +120,7 @@ private:
     std::map<std::string, std::unique_ptr<Process>> processes_;
     std::uint64_t starts_ = 0;
     std::vector<std::string> owners_;
+    std::map<std::uint32_t, std::set<std::int64_t>> windowed_;  // in windows that were finished
     std::uint64_t moves_ = 0;
     std::string violations_;
 };

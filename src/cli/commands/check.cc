@@ -182,7 +182,7 @@ private:
         sort("send", Producer::open(quick).ok());
         auto client = Client::open(quick);
         sort("listen",
-             client.ok() && open_reader(**client, "$Default", 0, Position::latest()).ok());
+             client.ok() && RemoteReader::open(**client, "$Default", 0, Position::latest()).ok());
         if (has_admin) sort("manage", admin_.keys(event_hub_).ok());
         std::vector<std::string> missing;
         for (const auto& right : options_.rights) {

@@ -41,7 +41,7 @@ Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
     const Position position = position_in(start, info);
     found.sequence = {info.last_enqueued_sequence_number};
     if (info.is_empty || position.kind == Position::Kind::latest) return found;
-    EK_TRY_ASSIGN(auto reader, open_reader(client, options.group, partition, position, {}));
+    EK_TRY_ASSIGN(auto reader, RemoteReader::open(client, options.group, partition, position, {}));
     EK_TRY_ASSIGN(const auto batch, reader->read(1, std::chrono::seconds(2)));
     for (const Event& event : batch) {
         found.sequence = {event.sequence_number - 1};

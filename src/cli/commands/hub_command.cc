@@ -7,6 +7,7 @@
 
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/time_point.h"
 #include "cli/text/units.h"
 
 namespace evenkeel::cli {
@@ -31,7 +32,7 @@ json::object hub_json(const EventHubInfo& info) {
             {"partitions", info.options.partitions},
             {"retention_ms", info.options.retention.count()},
             {"partition_bytes_max", info.options.partition_bytes_max},
-            {"created_at", time_json(info.created_ms)},
+            {"created_at", time_json(wall_time(info.created_time).milliseconds)},
             {"groups", std::move(groups)}};
 }
 
@@ -55,9 +56,10 @@ json::object partition_json(const PartitionState& partition) {
     object["size_bytes"] = partition.bytes;
     object["events_in_per_second"] = partition.events_in_per_second;
     object["events_out_per_second"] = partition.events_out_per_second;
-    object["oldest_enqueued_at"] = time_json(partition.oldest_enqueued_time_ms);
+    object["oldest_enqueued_at"] =
+        time_json(wall_time(partition.oldest_enqueued_time).milliseconds);
     object["last_offset"] = partition.last_enqueued_offset;
-    object["last_enqueued_at"] = time_json(partition.last_enqueued_time_ms);
+    object["last_enqueued_at"] = time_json(wall_time(partition.last_enqueued_time).milliseconds);
     object["readers"] = partition.readers;
     return object;
 }
@@ -137,13 +139,14 @@ void show_table(const EventHubInfo& info, const std::vector<PartitionState>& par
             return value < 0 ? Cell("-", "") : count_cell(static_cast<std::uint64_t>(value));
         };
         const bool has_events = events_of(partition) > 0;
-        listing.add(
-            {count_cell(partition.partition),
-             has_events ? number(partition.begin_sequence_number) : Cell("-", ""),
-             number(partition.last_enqueued_sequence_number), count_cell(events_of(partition)),
-             bytes_cell(partition.bytes), rate_cell(partition.events_in_per_second),
-             rate_cell(partition.events_out_per_second),
-             time_cell(partition.last_enqueued_time_ms, now), count_cell(partition.readers)});
+        listing.add({count_cell(partition.partition),
+                     has_events ? number(partition.begin_sequence_number) : Cell("-", ""),
+                     number(partition.last_enqueued_sequence_number),
+                     count_cell(events_of(partition)), bytes_cell(partition.bytes),
+                     rate_cell(partition.events_in_per_second),
+                     rate_cell(partition.events_out_per_second),
+                     time_cell(wall_time(partition.last_enqueued_time).milliseconds, now),
+                     count_cell(partition.readers)});
     }
     if (terminal.is_terminal) {
         std::string groups;
@@ -155,7 +158,7 @@ void show_table(const EventHubInfo& info, const std::vector<PartitionState>& par
         fmt::print("{}   {}   retention {}{}   created {} UTC   groups {}\n",
                    painted(terminal, Paint::strong, printable(info.name)),
                    plural(info.options.partitions, "partition"), retention_text(info), limit,
-                   to_string(WallTime{info.created_ms}).substr(0, 16).replace(10, 1, " "),
+                   to_string(wall_time(info.created_time)).substr(0, 16).replace(10, 1, " "),
                    printable(groups));
     }
     fmt::print("{}", listing.text(terminal));
@@ -183,11 +186,12 @@ Totals totals_of(const std::vector<PartitionState>& partitions) {
         totals.bytes += partition.bytes;
         totals.in_per_second += partition.events_in_per_second;
         totals.out_per_second += partition.events_out_per_second;
-        const std::int64_t oldest = partition.oldest_enqueued_time_ms;
+        const std::int64_t oldest = wall_time(partition.oldest_enqueued_time).milliseconds;
         if (oldest > 0 && (totals.oldest_ms == 0 || oldest < totals.oldest_ms)) {
             totals.oldest_ms = oldest;
         }
-        totals.last_ms = std::max(totals.last_ms, partition.last_enqueued_time_ms);
+        totals.last_ms =
+            std::max(totals.last_ms, wall_time(partition.last_enqueued_time).milliseconds);
         totals.readers += partition.readers;
     }
     return totals;

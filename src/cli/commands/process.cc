@@ -126,7 +126,7 @@ public:
             return result;
         }
         output_.handled(taken);
-        partition.checkpoint(events[taken - 1]);
+        finished(partition, events[taken - 1]);
         if (taken < events.size()) return wait_for_the_end(partition);
         return {};
     }
@@ -142,6 +142,11 @@ private:
     static Result<> wait_for_the_end(Partition& partition) {
         partition.pause();
         return {};
+    }
+
+    // With --count checkpoints are manual.
+    void finished(Partition& partition, const Event& event) {
+        options_.count > 0 ? partition.checkpoint(event) : partition.done(event);
     }
 
     Result<> handle(Partition& partition, Events events) {
@@ -205,7 +210,7 @@ private:
                     ErrorCode::handler_failed,
                     fmt::format("event {}: the command says: {}", event.sequence_number, line)};
             }
-            partition.checkpoint(event);  // done, whatever becomes of the next one
+            finished(partition, event);  // whatever becomes of the next one
             ++acknowledged_;
         }
         return {};

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/number.h"
+#include "base/time_point.h"
 #include "cli/interrupt.h"
 #include "cli/remote/group_contact.h"
 #include "cli/text/duration.h"
@@ -43,7 +44,8 @@ bool begins_at_end(const Position& position, const PartitionInfo& info) {
         case Position::Kind::offset: return position.value > info.last_enqueued_offset;
         case Position::Kind::sequence_number:
             return position.value > info.last_enqueued_sequence_number;
-        case Position::Kind::enqueued_time: return position.value > info.last_enqueued_time_ms;
+        case Position::Kind::enqueued_time:
+            return position.value > wall_time(info.last_enqueued_time).milliseconds;
     }
     return false;
 }
@@ -54,7 +56,8 @@ bool lies_before(const Event& event, const Position& position) {
         case Position::Kind::latest: return true;
         case Position::Kind::offset: return event.offset < position.value;
         case Position::Kind::sequence_number: return event.sequence_number < position.value;
-        case Position::Kind::enqueued_time: return event.enqueued_time_ms < position.value;
+        case Position::Kind::enqueued_time:
+            return wall_time(event.enqueued_time).milliseconds < position.value;
     }
     return true;
 }
@@ -160,7 +163,7 @@ Result<std::vector<Source>> open_sources(Client& client, const ReadOptions& opti
         wanted.name = "evenkeel read";
         wanted.epoch = options.epoch;
         EK_TRY_ASSIGN(source.reader,
-                      open_reader(client, options.group, partition, position, wanted));
+                      RemoteReader::open(client, options.group, partition, position, wanted));
         sources.push_back(std::move(source));
     }
     return sources;
@@ -229,11 +232,11 @@ std::optional<ReadStart> parse_start(std::string_view text, WallTime now) {
         const auto ago = parse_duration(text.substr(1));
         if (!ago) return std::nullopt;
         const auto past = std::chrono::duration_cast<std::chrono::milliseconds>(*ago);
-        return ReadStart{Position::at_time((now - past).milliseconds), {}};
+        return ReadStart{Position::at_time(time_point(now - past)), {}};
     }
     const auto time = parse_time(text);
     if (!time) return std::nullopt;
-    return ReadStart{Position::at_time(*time), {}};
+    return ReadStart{Position::at_time(time_point({*time})), {}};
 }
 
 Position position_in(const ReadStart& start, const PartitionInfo& info) {

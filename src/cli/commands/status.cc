@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "base/time_point.h"
 #include "cli/remote/admin_client.h"
 #include "cli/remote/entries.h"
 #include "cli/remote/group_contact.h"
@@ -47,7 +48,8 @@ struct Row {
     std::optional<std::int64_t> behind_ms() const {
         if (lag() == 0) return 0;
         if (checkpoint.enqueued_ms == 0) return std::nullopt;
-        return std::max<std::int64_t>(0, hub.last_enqueued_time_ms - checkpoint.enqueued_ms);
+        return std::max<std::int64_t>(
+            0, wall_time(hub.last_enqueued_time).milliseconds - checkpoint.enqueued_ms);
     }
     // When retention may take the next event that is to be handled, at the earliest.
     std::optional<std::int64_t> loss_at_ms(std::int64_t retention_ms) const {

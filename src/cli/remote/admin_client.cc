@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/percent.h"
+#include "base/time_point.h"
 #include "eventhubs/sas.h"
 
 namespace evenkeel::cli {
@@ -103,7 +104,7 @@ EventHubInfo hub_of(const json::value& value) {
     info.options.retention = std::chrono::milliseconds(number_in(value, "retention_ms", 0));
     info.options.partition_bytes_max =
         static_cast<std::uint64_t>(number_in(value, "partition_bytes_max", 0));
-    info.created_ms = unix_ms(text_in(value, "created_at"));
+    info.created_time = time_point({unix_ms(text_in(value, "created_at"))});
     info.groups = texts_in(value, "groups");
     return info;
 }
@@ -114,12 +115,12 @@ PartitionState partition_of(const json::value& value) {
     info.begin_sequence_number = number_in(value, "begin_sequence_number", -1);
     info.last_enqueued_sequence_number = number_in(value, "last_sequence_number", -1);
     info.last_enqueued_offset = number_in(value, "last_offset", -1);
-    info.last_enqueued_time_ms = unix_ms(text_in(value, "last_enqueued_at"));
+    info.last_enqueued_time = time_point({unix_ms(text_in(value, "last_enqueued_at"))});
     info.bytes = static_cast<std::uint64_t>(number_in(value, "size_bytes", 0));
     info.readers = static_cast<std::uint32_t>(number_in(value, "readers", 0));
     info.events_in_per_second = fraction_in(value, "events_in_per_second");
     info.events_out_per_second = fraction_in(value, "events_out_per_second");
-    info.oldest_enqueued_time_ms = unix_ms(text_in(value, "oldest_enqueued_at"));
+    info.oldest_enqueued_time = time_point({unix_ms(text_in(value, "oldest_enqueued_at"))});
     if (auto problem = text_in(value, "error"); !problem.empty()) {
         info.problems.push_back(std::move(problem));
     } else {

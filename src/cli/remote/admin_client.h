@@ -32,7 +32,7 @@ struct KeyInfo {
 struct PartitionState : PartitionInfo {
     double events_in_per_second = 0;
     double events_out_per_second = 0;
-    std::int64_t oldest_enqueued_time_ms = 0;  // 0: empty, or not known
+    Timestamp oldest_enqueued_time = {};  // 0: empty, or not known
 };
 
 class AdminClient {

@@ -35,8 +35,8 @@ bool has_group(const Remote& remote, const std::string& event_hub, const std::st
     if (group == eventhubs::default_group) return true;
     const auto client = Client::open(client_options(remote, event_hub, "evenkeel", Patience::none));
     if (!client.ok()) return true;
-    const auto reader = open_reader(**client, group, 0, Position::latest(),
-                                    {.name = "check of the consumer group"});
+    const auto reader = RemoteReader::open(**client, group, 0, Position::latest(),
+                                           {.name = "check of the consumer group"});
     return reader.ok() || reader.error().code != ErrorCode::not_found;
 }
 

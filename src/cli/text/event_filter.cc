@@ -11,6 +11,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/time_point.h"
 #include "cli/text/duration.h"
 
 namespace evenkeel::cli {
@@ -383,7 +384,7 @@ private:
         if (name == "seq") return event_.sequence_number;
         if (name == "offset") return event_.offset;
         if (name == "size") return static_cast<std::int64_t>(event_.body().size());
-        if (name == "enqueued") return event_.enqueued_time_ms;
+        if (name == "enqueued") return wall_time(event_.enqueued_time).milliseconds;
         if (!details_) details_ = details_of(event_);
         return text(details_->content_type);
     }

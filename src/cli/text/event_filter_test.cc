@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
+
 namespace evenkeel::cli {
 namespace {
 
@@ -28,7 +30,7 @@ protected:
         Event event;
         event.sequence_number = 7;
         event.offset = 4096;
-        event.enqueued_time_ms = 1'773'051'751'118;  // 2026-03-09T10:22:31.118Z
+        event.enqueued_time = time_point({1'773'051'751'118});  // 2026-03-09T10:22:31.118Z
         event.partition_key = key_;
         event.sections = std::as_bytes(std::span(sections));
         const bool met = parsed->matches({"orders", 3}, event);

@@ -8,6 +8,7 @@
 #include <sqlite3.h>
 
 #include "base/result.h"
+#include "base/time_point.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -75,7 +76,7 @@ Result<> insert_events(sqlite3* database, const std::string& table, std::string_
         sqlite3_bind_int64(prepared, 2, partition);
         sqlite3_bind_int64(prepared, 3, event.sequence_number);
         sqlite3_bind_int64(prepared, 4, event.offset);
-        sqlite3_bind_int64(prepared, 5, event.enqueued_time_ms);
+        sqlite3_bind_int64(prepared, 5, wall_time(event.enqueued_time).milliseconds);
         text(6, event.partition_key);
         const auto body = event.body();
         sqlite3_bind_zeroblob(prepared, 7, 0);

@@ -12,6 +12,7 @@
 #include "base/clock.h"
 #include "base/hex.h"
 #include "base/text.h"
+#include "base/time_point.h"
 #include "cli/text/amqp_value.h"
 #include "cli/text/listing.h"
 
@@ -55,7 +56,7 @@ std::optional<std::string> escape(char letter, std::optional<std::string_view> i
                                   const EventPlace& place, const Event& event) {
     if (letter == 'd' && inside && inside->starts_with("strftime[")) {
         const auto pattern = inside->substr(9, inside->size() - 10);
-        return time_text(event.enqueued_time_ms, std::string(pattern));
+        return time_text(wall_time(event.enqueued_time).milliseconds, std::string(pattern));
     }
     if (letter == 'v' && inside == "hex") return to_hex(as_bytes(event.text()));
     if (letter == 'v' && inside == "base64") return base64_encoded(event.body());
@@ -66,7 +67,7 @@ std::optional<std::string> escape(char letter, std::optional<std::string_view> i
         case 's': return std::to_string(event.sequence_number);
         case 'o': return std::to_string(event.offset);
         case 'k': return std::string(event.partition_key);
-        case 'd': return to_string(WallTime{event.enqueued_time_ms});
+        case 'd': return to_string(wall_time(event.enqueued_time));
         case 'v': return std::string(event.text());
         case 'V': return std::to_string(event.body().size());
         case 'h': return properties_text(details_of(event));
@@ -138,7 +139,7 @@ std::string formatted(std::string_view format, const EventPlace& place, const Ev
 
 std::string headline(const Terminal& terminal, const EventPlace& place, const Event& event) {
     const EventDetails details = details_of(event);
-    std::string time = to_string(WallTime{event.enqueued_time_ms});
+    std::string time = to_string(wall_time(event.enqueued_time));
     std::replace(time.begin(), time.end(), 'T', ' ');
     if (time.ends_with('Z')) time.pop_back();
     std::string line = fmt::format("{}/{} seq {}  {}", place.event_hub, place.partition,

@@ -1,5 +1,7 @@
 #include "cli/text/event_view.h"
 
+#include "base/time_point.h"
+
 namespace evenkeel::cli {
 namespace {
 
@@ -10,7 +12,7 @@ Event an_event(std::string_view key, std::string& sections) {
     Event event;
     event.sequence_number = 3;
     event.offset = 192;
-    event.enqueued_time_ms = 1000;
+    event.enqueued_time = time_point({1000});
     event.partition_key = key;
     event.sections = std::as_bytes(std::span(sections));
     return event;

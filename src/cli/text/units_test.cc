@@ -1,5 +1,6 @@
 #include "cli/text/units.h"
 
+#include "base/time_point.h"
 #include "cli/commands/hub_command.h"
 #include "cli/exit_code.h"
 #include "cli/text/listing.h"
@@ -89,9 +90,9 @@ TEST(HubTotals, add_up_rates_and_find_the_oldest_event) {
     PartitionState old;
     old.events_in_per_second = 1.5;
     old.events_out_per_second = 3;
-    old.oldest_enqueued_time_ms = 5000;
+    old.oldest_enqueued_time = time_point({5000});
     PartitionState young = old;
-    young.oldest_enqueued_time_ms = 9000;
+    young.oldest_enqueued_time = time_point({9000});
 
     const Totals totals = totals_of({empty, young, old});
 

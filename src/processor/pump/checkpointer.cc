@@ -4,6 +4,7 @@
 #include <string>
 
 #include "base/number.h"
+#include "base/time_point.h"
 #include "processor/pump/retry.h"
 
 namespace evenkeel::processor {
@@ -17,7 +18,7 @@ std::int64_t offset_of(const std::string& text) {
 }  // namespace
 
 Mark mark_of(const Event& event) {
-    return {event.sequence_number, 0, event.offset, event.enqueued_time_ms};
+    return {event.sequence_number, 0, event.offset, wall_time(event.enqueued_time).milliseconds};
 }
 
 bool is_due(const CheckpointPolicy& policy, std::uint64_t events) {

@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/promise.h"
+#include "base/time_point.h"
 
 namespace evenkeel::processor {
 
@@ -18,25 +19,33 @@ Result<> call_user(Callback<Result<>()>& function) {
     }
 }
 
-HandlerCell::HandlerCell(io::Loop& loop, io::Executor& workers, PartitionId partition, Epoch epoch)
-    : loop_(loop), workers_(workers), partition_(partition), epoch_(epoch) {}
+HandlerCell::HandlerCell(io::Loop& loop, io::Executor& workers, PartitionId partition, Epoch epoch,
+                         bool is_manual)
+    : loop_(loop), workers_(workers), partition_(partition), epoch_(epoch), is_manual_(is_manual) {}
 
 void HandlerCell::open(Pump& pump, const HandlerFactory& factory) {
     pump_ = &pump;
     post([this, factory] {
         handler_ = factory(partition_.value);
         if (!handler_) return Result<>(Error{ErrorCode::handler_failed, "there is no handler"});
-        Result<> opened = handler_->on_opened(*this);
+        // One that was not opened is not closed, whether it returned an error or threw.
+        Callback<Result<>()> call = [this] { return handler_->on_opened(*this); };
+        Result<> opened = call_user(call);
         if (!opened.ok()) handler_.reset();
         return opened;
     });
     is_open_ = true;
 }
 
-void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
+void HandlerCell::begin(EventBatch batch, std::uint32_t attempt, LeaseTerm term) {
     batch_ = std::move(batch);
     attempt_ = attempt;
     term_ = std::move(term);
+    latest_.with([](Latest& latest) { latest.done = {}; });
+}
+
+void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
+    begin(std::move(batch), attempt, std::move(term));
     post([this, events]() -> Result<> {
         if (is_late()) return {};
         return handler_->on_events(*this, events);
@@ -51,9 +60,7 @@ bool HandlerCell::is_late() {
 
 void HandlerCell::run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
                          EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
-    batch_ = std::move(batch);
-    attempt_ = attempt;
-    term_ = std::move(term);
+    begin(std::move(batch), attempt, std::move(term));
     post([this, &transactions, done, events]() -> Result<> {
         if (is_late()) return {};
         auto transaction = transactions.begin(partition_);
@@ -123,10 +130,39 @@ HandlerCell::Asked HandlerCell::asked() const {
     return latest_.with([](const Latest& latest) { return latest.asked; });
 }
 
+void HandlerCell::forget_asked() {
+    latest_.with([](Latest& latest) { latest.asked = latest.done = {}; });
+}
+
+HandlerCell::Asked HandlerCell::done_up_to() const {
+    return latest_.with([](const Latest& latest) { return latest.done; });
+}
+
+namespace {
+
+HandlerCell::Asked place_of(const Event& event) {
+    return {event.sequence_number, event.offset, wall_time(event.enqueued_time).milliseconds};
+}
+
+}  // namespace
+
+void HandlerCell::done(const Event& event) {
+    latest_.with([&](Latest& latest) {
+        if (event.sequence_number > latest.done.sequence) latest.done = place_of(event);
+    });
+}
+
 void HandlerCell::checkpoint(const Event& event) {
+    done(event);
+    if (!is_manual_) {
+        const bool was_known =
+            latest_.with([](Latest& latest) { return std::exchange(latest.is_needless, true); });
+        if (!was_known) tell([](Pump& pump) { pump.on_needless_checkpoint(); });
+        return;
+    }
     const bool was_told = latest_.with([&](Latest& latest) {
         if (event.sequence_number <= latest.asked.sequence) return true;
-        latest.asked = {event.sequence_number, event.offset, event.enqueued_time_ms};
+        latest.asked = place_of(event);
         return std::exchange(latest.is_told, true);
     });
     if (was_told) return;

@@ -45,12 +45,16 @@ public:
         virtual ~Pump() = default;
         virtual void on_ended(Result<> result) = 0;
         virtual void on_asked() = 0;
+        // checkpoint() was called although checkpoints are automatic; once at most.
+        virtual void on_needless_checkpoint() = 0;
         virtual void on_pause(bool is_paused) = 0;
         virtual void on_seek(const Position& position) = 0;
         virtual void on_flush(Callback<void(Result<>)> done) = 0;
     };
 
-    HandlerCell(io::Loop& loop, io::Executor& workers, PartitionId partition, Epoch epoch);
+    // `is_manual`: checkpoint() says what is stored.
+    HandlerCell(io::Loop& loop, io::Executor& workers, PartitionId partition, Epoch epoch,
+                bool is_manual);
 
     // Makes the handler and opens it.
     void open(Pump& pump, const HandlerFactory& factory);
@@ -73,8 +77,12 @@ public:
     bool is_open() const { return is_open_; }
     // The batch that run() was given, once it has ended.
     EventBatch take_batch() { return std::move(batch_); }
-    // The latest event that checkpoint() was called for.
+    // The latest event that checkpoint() was called for, if checkpoints are manual.
     Asked asked() const;
+    // The latest event that the handler has said is done in its last call, in whichever way.
+    Asked done_up_to() const;
+    // Sequence numbers mean other events from now on.
+    void forget_asked();
     void set_ending(bool is_ending) { is_ending_ = is_ending; }
     void set_closing(Closed reason) {
         closing_as_ = reason;  // before the flag that makes it count
@@ -84,6 +92,7 @@ public:
 
     std::uint32_t id() const override { return partition_.value; }
     std::int64_t epoch() const override { return epoch_.value; }
+    void done(const Event& event) override;
     void checkpoint(const Event& event) override;
     Result<> flush() override;
     bool is_ending() const override { return is_ending_; }
@@ -100,9 +109,12 @@ public:
 private:
     struct Latest {
         Asked asked;
-        bool is_told = false;  // the loop will look at it
+        Asked done;
+        bool is_told = false;      // the loop will look at it
+        bool is_needless = false;  // the loop knows that checkpoint() was called in vain
     };
 
+    void begin(EventBatch batch, std::uint32_t attempt, LeaseTerm term);
     void post(Callback<Result<>()> call);
     void ended(Result<> result);
     void tell(Callback<void(Pump&)> what);
@@ -113,6 +125,7 @@ private:
     io::Executor& workers_;
     const PartitionId partition_;
     const Epoch epoch_;
+    const bool is_manual_;
     Pump* pump_ = nullptr;
     // The worker's while busy.
     Callback<Result<>()> call_;

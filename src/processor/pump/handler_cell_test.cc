@@ -23,7 +23,7 @@ TEST(CallUser, turns_what_is_thrown_into_an_error) {
 TEST(HandlerCell, ends_a_waiting_flush_when_the_loop_ends) {
     auto loop = std::make_unique<io::system::LoopThread>("loop/0");
     io::system::WorkerThread worker("work/0");
-    const auto cell = std::make_shared<HandlerCell>(*loop, worker, PartitionId{0}, Epoch{1});
+    const auto cell = std::make_shared<HandlerCell>(*loop, worker, PartitionId{0}, Epoch{1}, true);
     loop->start();
     loop->stop();
 

@@ -7,6 +7,7 @@
 
 #include "base/canary.h"
 #include "base/check.h"
+#include "base/time_point.h"
 #include "processor/pump/checkpointer.h"
 #include "processor/pump/handler_cell.h"
 #include "processor/pump/retry.h"
@@ -87,7 +88,7 @@ void Handling::run_in_transaction(HandlerCell& cell) {
     done.offset = std::to_string(last.offset);
     done.epoch = epoch_;
     done.hub_created_ms = pump_.hub_created_ms();
-    done.enqueued_ms = last.enqueued_time_ms;
+    done.enqueued_ms = wall_time(last.enqueued_time).milliseconds;
     EK_CHECK(place_.store.transactions() != nullptr, "exactly once needs transactions");
     cell.run_in(*place_.store.transactions(), done, std::move(batch_), left_.first(tried_),
                 event_failures_, place_.permit.term(partition_));
@@ -181,18 +182,23 @@ void Handling::store_asked() {
 void Handling::flush(std::int64_t last_taken, Callback<void(Result<>)> done) {
     const HandlerCell* const cell = pump_.cell();
     if (!cell) return done(Error{ErrorCode::cancelled, "the handler is not open"});
-    const HandlerCell::Asked asked = cell->asked();
-    if (asked.sequence >= 0 && asked.sequence <= last_taken) {
+    const bool is_manual = options_.checkpoints.manual;
+    const HandlerCell::Asked asked = is_manual ? cell->asked() : cell->done_up_to();
+    // Of exactly_once only the transaction says what is done.
+    const bool counts = options_.delivery != Delivery::exactly_once;
+    if (counts && asked.sequence >= 0 && asked.sequence <= last_taken) {
         checkpoints_.advance({asked.sequence, 0, asked.offset, asked.enqueued_ms}, 0);
     }
     checkpoints_.flush(std::move(done));
 }
 
-// What it said is done before it failed is done. True: that is all it was given.
+// What it said is done before it failed is done, unless that was undone with its transaction. True:
+// that is all it was given.
 bool Handling::settle_asked() {
-    const std::int64_t asked = pump_.cell()->asked().sequence;
+    const bool is_undone = options_.delivery == Delivery::exactly_once;
+    const std::int64_t said = is_undone ? -1 : pump_.cell()->done_up_to().sequence;
     std::size_t done = 0;
-    while (done < tried_ && left_[done].sequence_number <= asked) ++done;
+    while (done < tried_ && left_[done].sequence_number <= said) ++done;
     settle(done);
     return done == tried_;
 }
@@ -300,7 +306,7 @@ void Handling::dead_letter(const Error& error) {
     letter.partition = partition_;
     letter.sequence = {event.sequence_number};
     letter.offset = std::to_string(event.offset);
-    letter.enqueued_ms = event.enqueued_time_ms;
+    letter.enqueued_ms = wall_time(event.enqueued_time).milliseconds;
     letter.partition_key = event.partition_key;
     letter.cause = to_string(error);
     letter.attempts = event_failures_;

@@ -9,7 +9,8 @@
 //   PUMP-2  The handler gets the events of the partition in order, one call at a time.
 //   PUMP-3  No call begins, and no checkpoint is written, without the permit (OWN-5).
 //   PUMP-4  Only events whose handler has ended, that were dead-lettered, or that their handler has
-//           checkpointed, are stored as handled. PUMP-15 says when.
+//           called done, are stored as handled; with manual checkpoints nothing beyond the last
+//           one that checkpoint() was called for. PUMP-15 says when.
 //   PUMP-15  at_most_once stores the position before the handler begins, at_least_once after it
 //            has ended, exactly_once in the transaction of what the handler writes.
 //   PUMP-19  An outage (is_outage() in retry.h) uses no attempt and makes no dead letter.

@@ -32,7 +32,8 @@ protected:
     HandlingTest() {
         rig_.options.retry = {.attempts_max = 2, .delay = milliseconds(100)};
         rig_.handlers = [this](std::uint32_t) { return std::make_unique<Recorder>(*this); };
-        cell_ = std::make_shared<HandlerCell>(rig_.loop, rig_.workers, PartitionId{0}, Epoch{1});
+        cell_ =
+            std::make_shared<HandlerCell>(rig_.loop, rig_.workers, PartitionId{0}, Epoch{1}, true);
         cell_->open(*this, rig_.handlers);
         EXPECT_TRUE(rig_.run_until([this] { return !cell_->is_busy(); }));
     }
@@ -100,6 +101,7 @@ protected:
         if (handling_.is_running()) handling_.on_ended(result);
     }
     void on_asked() override {}
+    void on_needless_checkpoint() override {}
     void on_pause(bool) override {}
     void on_seek(const Position&) override {}
     void on_flush(Callback<void(Result<>)>) override {}

@@ -85,7 +85,10 @@ void Pump::on_ended(Result<> result) {
         }
         return opening_.on_handler_opened(result);
     }
-    if (is_closing() && !cell_->is_open()) return closing_.on_handler_closed();
+    if (is_closing() && !cell_->is_open()) {
+        if (!result.ok()) report(ErrorScope::handler, "close", result.error(), std::nullopt);
+        return closing_.on_handler_closed();
+    }
     if (handling_.is_running()) return handling_.on_ended(result);
     if (is_closing()) closing_.on_drained();
 }
@@ -141,11 +144,13 @@ void Pump::on_notice(std::string_view operation, const Error& error,
 
 void Pump::on_checkpoint(const checkpoint::Checkpoint& stored) {
     checkpoints_.begin(stored);
+    if (cell_ && stored.sequence.value < 0) cell_->forget_asked();
     handling_.set_checkpoint(stored);
 }
 
 void Pump::open_handler() {
-    cell_ = std::make_shared<HandlerCell>(place_.loop, place_.workers, partition_, epoch_);
+    cell_ = std::make_shared<HandlerCell>(place_.loop, place_.workers, partition_, epoch_,
+                                          place_.options.checkpoints.manual);
     cell_->open(*this, place_.handlers);
 }
 

@@ -64,6 +64,7 @@ private:
     // The handler.
     void on_ended(Result<> result) override;
     void on_asked() override;
+    void on_needless_checkpoint() override { owner_.on_needless_checkpoint(partition_); }
     void on_pause(bool is_paused) override;
     void on_seek(const Position& position) override;
     void on_flush(Callback<void(Result<>)> done) override;

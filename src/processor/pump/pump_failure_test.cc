@@ -83,7 +83,7 @@ TEST(PumpRetry, continues_behind_what_the_handler_checkpointed) {
     bool is_first = true;
     rig.behaviour = [&](Partition& partition, Events events) -> Result<> {
         if (!std::exchange(is_first, false)) return {};
-        partition.checkpoint(events[1]);
+        partition.done(events[1]);
         return Error{ErrorCode::handler_failed, "at the third"};
     };
     rig.append(4);
@@ -124,7 +124,7 @@ TEST(PumpRetry, counts_no_attempt_for_a_handler_that_ends_early_as_asked) {
     std::optional<Closed> seen;
     rig.behaviour = [&](Partition& partition, Events events) -> Result<> {
         seen = partition.closing();
-        partition.checkpoint(events[0]);
+        partition.done(events[0]);
         return Error{ErrorCode::cancelled, "as asked"};
     };
     rig.append(3);

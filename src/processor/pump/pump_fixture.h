@@ -184,6 +184,7 @@ public:
     }
 
     void on_failure(const Failure& failure) override { failures.push_back(failure); }
+    void on_needless_checkpoint(PartitionId) override { ++needless_checkpoints; }
     void on_stop_wanted(PartitionId, const Error& error) override { stop_wanted = error; }
     void on_undrained(PartitionId partition, bool is_running) override {
         if (is_running) {
@@ -204,12 +205,14 @@ public:
         Result<> on_events(Partition& partition, Events events) override {
             EXPECT_FALSE(is_inside_) << "PUMP-2: one call at a time";
             is_inside_ = true;
+            const struct Leaving {
+                bool& is_inside;
+                ~Leaving() { is_inside = false; }
+            } leaving{is_inside_};
             Call call{partition.id(), {}, partition.attempt(), rig_.scheduler.now()};
             for (const auto& event : events) call.sequences.push_back(event.sequence_number);
             rig_.calls.push_back(call);
-            Result<> result = rig_.behaviour ? rig_.behaviour(partition, events) : Result<>();
-            is_inside_ = false;
-            return result;
+            return rig_.behaviour ? rig_.behaviour(partition, events) : Result<>();
         }
         void on_closed(Partition& partition, Closed reason) override {
             rig_.closed.push_back(reason);
@@ -246,6 +249,7 @@ public:
     std::vector<Call> calls;
     std::vector<Closed> closed;
     std::vector<Failure> failures;
+    int needless_checkpoints = 0;
     std::optional<Error> stop_wanted;
     std::set<std::uint32_t> undrained;
 

@@ -34,6 +34,8 @@ class PumpOwner {
 public:
     virtual ~PumpOwner() = default;
     virtual void on_failure(const Failure& failure) = 0;
+    // A handler called checkpoint() although checkpoints are automatic.
+    virtual void on_needless_checkpoint(PartitionId) {}
     // A poisonous event is to end the processor.
     virtual void on_stop_wanted(PartitionId partition, const Error& error) = 0;
     // The pump handles nothing more of it until hold(false); on_unparked() if its handler resumed

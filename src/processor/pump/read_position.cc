@@ -2,6 +2,8 @@
 
 #include <string>
 
+#include "base/time_point.h"
+
 namespace evenkeel::processor {
 
 void ReadPosition::begin(const Resume& resume) {
@@ -11,7 +13,7 @@ void ReadPosition::begin(const Resume& resume) {
 }
 
 void ReadPosition::note_taken(const Event& last) {
-    taken_ = {last.sequence_number, last.offset, last.enqueued_time_ms};
+    taken_ = {last.sequence_number, last.offset, wall_time(last.enqueued_time).milliseconds};
 }
 
 void ReadPosition::forget_taken() {

@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
+
 namespace evenkeel::processor {
 namespace {
 
@@ -9,7 +11,7 @@ Event event(std::int64_t sequence) {
     Event event;
     event.sequence_number = sequence;
     event.offset = sequence * 100;
-    event.enqueued_time_ms = 5000 + sequence;
+    event.enqueued_time = time_point({5000 + sequence});
     return event;
 }
 

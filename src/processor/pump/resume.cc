@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/number.h"
+#include "base/time_point.h"
 
 namespace evenkeel::processor {
 namespace {
@@ -61,14 +62,14 @@ std::optional<Landmark> landmark_of(const Checkpoint& checkpoint) {
 Result<> check(const Landmark& landmark, const Event& found) {
     const bool has_other_offset =
         landmark.offset >= 0 && found.offset >= 0 && found.offset != landmark.offset;
-    const bool has_other_time = landmark.enqueued_ms != 0 && found.enqueued_time_ms != 0 &&
-                                found.enqueued_time_ms != landmark.enqueued_ms;
+    const std::int64_t found_ms = wall_time(found.enqueued_time).milliseconds;
+    const bool has_other_time =
+        landmark.enqueued_ms != 0 && found_ms != 0 && found_ms != landmark.enqueued_ms;
     if (!has_other_offset && !has_other_time) return {};
     const std::string what =
         has_other_offset
             ? fmt::format("had offset {} and now has offset {}", landmark.offset, found.offset)
-            : fmt::format("was enqueued at {} ms and now at {} ms", landmark.enqueued_ms,
-                          found.enqueued_time_ms);
+            : fmt::format("was enqueued at {} ms and now at {} ms", landmark.enqueued_ms, found_ms);
     return Error{ErrorCode::invalid_argument,
                  fmt::format("event {} is not the one that was handled: it {}. The event hub was "
                              "restored to an older state and written on",

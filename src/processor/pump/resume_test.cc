@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
+
 namespace evenkeel::processor {
 namespace {
 
@@ -28,8 +30,9 @@ TEST(Resume, goes_on_behind_the_event_of_the_checkpoint) {
 }
 
 TEST(Resume, begins_at_the_start_position_without_a_checkpoint) {
-    expect_position(resume({.partition = {0}}, hundred, created, Position::at_time(7)),
-                    Position::at_time(7));
+    expect_position(
+        resume({.partition = {0}}, hundred, created, Position::at_time(time_point({7}))),
+        Position::at_time(time_point({7})));
 }
 
 TEST(Resume, pins_the_position_if_that_is_now) {
@@ -140,10 +143,10 @@ TEST(Resume, refuses_another_event_under_the_number_of_the_checkpoint) {
     Event same;
     same.sequence_number = 41;
     same.offset = 4100;
-    same.enqueued_time_ms = 7;
+    same.enqueued_time = time_point({7});
     Event moved = same, later = same, opaque = same;
     moved.offset = 4000;
-    later.enqueued_time_ms = 8;
+    later.enqueued_time = time_point({8});
     opaque.offset = -1;
 
     EXPECT_TRUE(check({41, 4100, 7}, same).ok());

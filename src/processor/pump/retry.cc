@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <chrono>
 
+#include "processor/pump/handler_cell.h"
+
 namespace evenkeel::processor {
 namespace {
 
@@ -35,7 +37,12 @@ bool is_outage(const Error& error) {
 
 Verdict judge(const RetryPolicy& policy, const Error& error, std::size_t batch_events,
               std::uint32_t failures) {
-    const bool is_hopeless = policy.is_retriable && !policy.is_retriable(error);
+    bool is_hopeless = false;
+    Callback<Result<>()> ask = [&]() -> Result<> {
+        is_hopeless = policy.is_retriable && !policy.is_retriable(error);
+        return {};
+    };
+    (void)call_user(ask);  // if it throws, the error is worth another attempt
     if (batch_events > 1) return is_hopeless ? Verdict::single : Verdict::retry;
     return is_hopeless || failures >= policy.attempts_max ? Verdict::poison : Verdict::retry;
 }

@@ -56,6 +56,13 @@ TEST(Verdict, does_not_wait_for_errors_that_are_not_worth_another_attempt) {
     EXPECT_EQ(judge(policy, failed, 1, 1), Verdict::poison);
 }
 
+TEST(Verdict, is_to_try_again_if_the_question_throws) {
+    const RetryPolicy policy{.is_retriable = [](const Error&) -> bool { throw 7; }};
+
+    EXPECT_EQ(judge(policy, failed, 1, 1), Verdict::retry);
+    EXPECT_EQ(judge(policy, failed, 1, policy.attempts_max), Verdict::poison);
+}
+
 TEST(Outage, is_what_backing_off_may_mend_but_no_slow_event) {
     for (const ErrorCode code : {ErrorCode::unavailable, ErrorCode::overloaded}) {
         EXPECT_TRUE(is_outage({code, ""})) << to_string(code);

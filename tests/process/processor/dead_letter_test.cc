@@ -75,7 +75,7 @@ TEST(DeadLetterHub, takes_poison_events_over_amqp) {
     EXPECT_TRUE(processor->stop().is_clean);
 
     auto client = Client::open(hub.connection_string("letters")).value();
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest(), {}).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest(), {}).value();
     const auto letters = reader->read(10, 20s).value();
     ASSERT_EQ(letters.size(), 1u);
     expect_letter(letters[0], "event 7");
@@ -109,7 +109,7 @@ TEST(DeadLetterHub, waits_for_a_hub_that_is_away_and_loses_nothing) {
     EXPECT_TRUE(processor->stop().is_clean);
 
     auto client = Client::open(elsewhere.connection_string("letters")).value();
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest(), {}).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest(), {}).value();
     const auto letters = reader->read(10, 20s).value();
     ASSERT_GE(letters.size(), 1u);
     expect_letter(letters[0], "event 7");

@@ -142,7 +142,8 @@ public:
 private:
     // All of a partition; none if it cannot be read to its end.
     static std::optional<std::vector<LogEntry>> read_log(Client& client, std::uint32_t partition) {
-        auto reader = open_reader(client, "$Default", partition, Position::earliest()).value();
+        auto reader =
+            RemoteReader::open(client, "$Default", partition, Position::earliest()).value();
         const std::int64_t end = client.properties(partition)->last_enqueued_sequence_number + 1;
         std::vector<LogEntry> log;
         for (std::int64_t next = 0; next < end;) {

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/promise.h"
 #include "client/hub_process.h"
 #include "process/processor/history.h"
 #include "support/temporary_directory.h"
@@ -145,6 +146,33 @@ TEST(Processor, reads_a_hub_in_its_own_process) {
     EXPECT_TRUE(processor->stop().is_clean);
     processor.reset();
     for (const auto& [partition, handled] : history.handled()) expect_each_once(handled, 50);
+}
+
+TEST(Processor, that_outlives_its_hub_is_told_so_and_stops) {
+    TemporaryDirectory folder;
+    auto hub = Hub::open({.directory = folder.path() + "/data", .sync_to_disk = false}).value();
+    ASSERT_TRUE(hub->create("homes", {.partitions = 2}).ok());
+    for (int i = 0; i < 10; ++i) ASSERT_TRUE(hub->send("homes", "event").ok());
+    History history;
+    Promise<Error> told;
+    ProcessorOptions options;
+    options.hub_here = hub.get();
+    options.event_hub = "homes";
+    options.store = "memory:that_outlives_its_hub";
+    options.on_error = [&](const Failure& failure) {
+        if (failure.scope == ErrorScope::source && !told.is_set()) told.set(failure.error);
+    };
+    auto processor = Processor::open(options).value();
+    ASSERT_TRUE(processor->start(recording(history)).ok());
+    history.wait_for(10);
+
+    hub.reset();
+
+    EXPECT_EQ(told.wait().code, ErrorCode::cancelled);
+    EXPECT_EQ(processor->status().events_handled, 10u);
+    EXPECT_TRUE(processor->stop().is_clean);
+    processor.reset();
+    EXPECT_TRUE(Hub::open({.directory = folder.path() + "/data"}).ok()) << "the folder is free";
 }
 
 TEST(Processor, stores_what_a_handler_flushes_before_it_ends) {

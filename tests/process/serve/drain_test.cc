@@ -24,7 +24,8 @@ std::set<std::string> all_events(ServeProcess& server) {
     for (std::uint32_t partition = 0; partition < 2; ++partition) {
         const auto info = client->properties(partition);
         if (!info.ok() || info->is_empty) continue;
-        auto reader = open_reader(*client, "$Default", partition, Position::earliest()).value();
+        auto reader =
+            RemoteReader::open(*client, "$Default", partition, Position::earliest()).value();
         std::int64_t last = -1;
         while (last < info->last_enqueued_sequence_number) {
             const auto batch = reader->read(1000, 20s);

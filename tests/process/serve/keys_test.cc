@@ -50,8 +50,8 @@ TEST(ServeKeys, close_an_open_link_when_they_are_rotated) {
     const Keys keys = create(server, R"("Listen")");
     auto first = client_of(server.connection("app", keys.primary));
     auto second = client_of(server.connection("app", keys.secondary));
-    auto with_first = open_reader(*first, "$Default", 0, Position::earliest()).value();
-    auto with_second = open_reader(*second, "$Default", 0, Position::earliest()).value();
+    auto with_first = RemoteReader::open(*first, "$Default", 0, Position::earliest()).value();
+    auto with_second = RemoteReader::open(*second, "$Default", 0, Position::earliest()).value();
 
     const Answer rotated = server.ask("POST", "/api/v1/keys/app/rotate", R"({"key":"primary"})");
     EXPECT_EQ(rotated.status, 200) << rotated.body;
@@ -64,13 +64,13 @@ TEST(ServeKeys, close_an_open_link_when_they_are_rotated) {
     ASSERT_TRUE(batch.ok()) << to_string(batch.error());
     EXPECT_EQ(batch->size(), 1u) << "the other key's link goes on";
     auto third = client_of(server.connection("app", member(rotated.body, "primary_key")));
-    EXPECT_TRUE(open_reader(*third, "$Default", 0, Position::earliest()).ok());
+    EXPECT_TRUE(RemoteReader::open(*third, "$Default", 0, Position::earliest()).ok());
 }
 
 TEST(ServeKeys, close_an_open_link_when_their_rule_is_removed) {
     ServeProcess server;
     auto client = client_of(server.connection("app", create(server, R"("Listen")").primary));
-    auto reader = open_reader(*client, "$Default", 0, Position::earliest()).value();
+    auto reader = RemoteReader::open(*client, "$Default", 0, Position::earliest()).value();
 
     EXPECT_EQ(server.ask("DELETE", "/api/v1/keys/app").status, 204);
 

@@ -1,0 +1,22 @@
+// What producers do with a batch that its users need not see.
+#pragma once
+
+#include <cstddef>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "base/bytes.h"
+#include <evenkeel/producer.h>
+
+namespace evenkeel::producer {
+
+struct BatchAccess {
+    // Encoded, as it is sent.
+    static const std::vector<std::byte>& message(const SendBatch& batch) { return batch.message_; }
+    static const std::string& key(const SendBatch& batch) { return batch.key_; }
+    // `section` as append_event() makes it.
+    static bool try_add(SendBatch& batch, ByteView section);
+};
+
+}  // namespace evenkeel::producer
