@@ -80,6 +80,10 @@ struct ProducerOptions {
     bool idempotent = false;
     // Asks the hub to say where it stored each batch, see send_with_receipt().
     bool receipts = false;
+    // Events that are sent to a partition are put back as they were stored: with the partition key
+    // and the enqueued time of their own annotations. For back-ups, with hubs of ours and a key
+    // with the right to manage; otherwise `unsupported` or `not_allowed`.
+    bool restore = false;
 };
 
 // Where a batch was stored. A hub of ours says all of it to a producer that is opened with

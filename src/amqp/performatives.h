@@ -135,6 +135,9 @@ struct Receipt {
     std::int64_t last_offset = -1;
 };
 inline constexpr std::string_view receipt_capability = "evenkeel:receipts";
+// A sender to a partition that may manage the event hub asks that each event keeps the partition
+// key and the enqueued time of its own annotations.
+inline constexpr std::string_view restore_capability = "evenkeel:restore";
 
 // What became of a delivery.
 struct DeliveryState {

@@ -20,6 +20,7 @@ inline constexpr std::uint32_t mark = 1;       // in each slot, less 1
 inline constexpr std::uint32_t catalogue = 1;  // in its first line, as those below
 inline constexpr std::uint32_t keys = 1;
 inline constexpr std::uint32_t clock = 1;
+inline constexpr std::uint32_t backup = 1;  // of a hub in one file, behind its magic
 
 // `unsupported`, naming both versions, if `found` is newer than the one known here.
 Result<> check(std::string_view what, std::uint64_t found, std::uint32_t known);

@@ -38,10 +38,14 @@ Appended Stream::append(std::span<const NewEvent> events, WallTime now) {
     StreamEnd end = taken_;
     const Offset synced = visible_.offset;
     const std::uint32_t seed = seed_;
-    end.last_time = std::max(end.last_time, now);
+    const bool restored = !events.empty() && events.front().enqueued;
+    if (!restored) end.last_time = std::max(end.last_time, now);
     auto behind = static_cast<std::uint32_t>(events.size());
     std::uint32_t index = 0;
     for (const auto& event : events) {
+        if (restored) {
+            end.last_time = std::max(end.last_time, std::min(event.enqueued.value_or(now), now));
+        }
         const std::size_t size = stored_bytes(event.key.size(), event.body.size());
         const Record record{end.sequence, end.offset, end.last_time, index++,
                             --behind,     synced,     event.key,     event.body};

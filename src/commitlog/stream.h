@@ -13,6 +13,7 @@
 // Failure: none; the disk is the Writer's matter, and what it refused is cut off again.
 #pragma once
 
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -29,6 +30,9 @@ namespace evenkeel::commitlog {
 struct NewEvent {
     ByteView key;   // partition key; may be empty
     ByteView body;  // encoded AMQP sections
+    // Of an event that is restored: when it was enqueued first. LOG-5 holds nevertheless: a time
+    // that lies before the event before it, or after now, is moved there.
+    std::optional<WallTime> enqueued = {};
 };
 
 struct Appended {

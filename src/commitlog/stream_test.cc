@@ -52,6 +52,16 @@ TEST_F(StreamTest, gives_no_earlier_time_than_before) {
     EXPECT_EQ(append(1, 6000).enqueued.milliseconds, 7000);
 }
 
+TEST_F(StreamTest, keeps_the_times_of_restored_events_within_bounds) {
+    const auto restore = [&](std::int64_t enqueued) {
+        const NewEvent event{{}, as_bytes("x"), WallTime{enqueued}};
+        return stream.append({&event, 1}, {9000}).enqueued.milliseconds;
+    };
+    EXPECT_EQ(restore(6000), 6000);
+    EXPECT_EQ(restore(5500), 6000) << "times do not fall";
+    EXPECT_EQ(restore(20'000), 9000) << "nor do they lie in the future";
+}
+
 TEST_F(StreamTest, plans_one_part_for_each_segment) {
     append(2);
     stream.start_segment();

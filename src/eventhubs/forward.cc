@@ -59,7 +59,12 @@ void encode_properties(ByteView map, std::span<const Property> properties, Encod
 }
 
 // The pairs that a hub did not give, whatever their keys are.
-void encode_own_annotations(ByteView map, Encoder& encoder) {
+struct Extra {
+    bool keep_producer = false;
+    std::string_view key = {};
+    std::optional<std::int64_t> enqueued_time_ms = {};
+};
+void encode_own_annotations(ByteView map, const Extra& extra, Encoder& encoder) {
     Buffer kept;
     std::uint32_t count = 0;
     amqp::Decoder decoder(map);
@@ -69,9 +74,21 @@ void encode_own_annotations(ByteView map, Encoder& encoder) {
         const ByteView value = pairs->value();
         const auto name = amqp::Decoder(key).text();
         if (pairs->failed()) break;
-        if (name && (is_hub_annotation(*name) || is_producer_annotation(*name))) continue;
+        if (name && is_hub_annotation(*name)) continue;
+        if (name && is_producer_annotation(*name) && !extra.keep_producer) continue;
         kept.insert(kept.end(), key.begin(), key.end());
         kept.insert(kept.end(), value.begin(), value.end());
+        count += 2;
+    }
+    Encoder more(kept);
+    if (!extra.key.empty()) {
+        more.symbol(annotation::partition_key);
+        more.string(extra.key);
+        count += 2;
+    }
+    if (extra.enqueued_time_ms) {
+        more.symbol(annotation::enqueued_time);
+        more.timestamp(*extra.enqueued_time_ms);
         count += 2;
     }
     if (count == 0) return;
@@ -81,24 +98,45 @@ void encode_own_annotations(ByteView map, Encoder& encoder) {
     encoder.end(open, count);
 }
 
-}  // namespace
-
-Buffer without_hub_annotations(ByteView sections) {
+// The annotations come first, where they belong.
+Buffer annotated(ByteView sections, const Extra& extra) {
     Buffer result;
     Encoder encoder(result);
+    ByteView annotations;
+    for (ByteView rest = sections; !rest.empty();) {
+        const auto section = amqp::next_section(rest);
+        if (!section.ok()) break;
+        if (section->kind == descriptor::message_annotations) annotations = section->value;
+    }
+    encode_own_annotations(annotations, extra, encoder);
     for (ByteView rest = sections; !rest.empty();) {
         const auto section = amqp::next_section(rest);
         if (!section.ok()) break;
         switch (section->kind) {
             case descriptor::header:
-            case descriptor::delivery_annotations: break;
-            case descriptor::message_annotations:
-                encode_own_annotations(section->value, encoder);
-                break;
+            case descriptor::delivery_annotations:
+            case descriptor::message_annotations: break;
             default: encoder.bytes(section->whole);
         }
     }
     return result;
+}
+
+}  // namespace
+
+Buffer without_hub_annotations(ByteView sections) {
+    return annotated(sections, {});
+}
+
+Buffer stored_sections(ByteView sections) {
+    return annotated(sections, {.keep_producer = true});
+}
+
+Buffer restorable(ByteView sections, std::string_view partition_key,
+                  std::int64_t enqueued_time_ms) {
+    return annotated(
+        sections,
+        {.keep_producer = true, .key = partition_key, .enqueued_time_ms = enqueued_time_ms});
 }
 
 Buffer with_properties(ByteView sections, std::span<const Property> properties) {

@@ -18,5 +18,11 @@ amqp::Buffer with_properties(ByteView sections, std::span<const Property> proper
 // the way of a message, and without annotations of the hub and of an idempotent producer, which
 // mean nothing to another hub. From the first malformed section on nothing is left.
 amqp::Buffer without_hub_annotations(ByteView sections);
+// As it is stored, to be stored again: without header and annotations of the hub.
+amqp::Buffer stored_sections(ByteView sections);
+// The same with a partition key, unless it is empty, and an enqueued time as annotations: what a
+// link with amqp::restore_capability takes.
+amqp::Buffer restorable(ByteView stored_sections, std::string_view partition_key,
+                        std::int64_t enqueued_time_ms);
 
 }  // namespace evenkeel::eventhubs

@@ -95,5 +95,32 @@ TEST(ForwardedEvent, keeps_malformed_sections_as_its_body) {
     }
 }
 
+TEST(StoredEvent, is_without_what_the_hub_wrote_on_it) {
+    const amqp::Buffer event = an_event({.body = "b", .message_id = "m"});
+    const amqp::Buffer delivered = annotated(
+        {"x-opt-sequence-number", "x-opt-mine", "com.microsoft:producer-id", "other"}, event);
+
+    const amqp::Buffer clean = without_hub_annotations(delivered);
+    const amqp::Buffer stored = stored_sections(delivered);
+
+    EXPECT_EQ(without_hub_annotations(annotated({"x-opt-offset"}, event)), event);
+    EXPECT_EQ(clean, annotated({"x-opt-mine", "other"}, event));
+    EXPECT_EQ(stored, annotated({"x-opt-mine", "com.microsoft:producer-id", "other"}, event));
+}
+
+TEST(StoredEvent, can_be_restored_with_its_key_and_time) {
+    const amqp::Buffer event = an_event({.body = "b"});
+
+    const amqp::Buffer restored = restorable(annotated({"other"}, event), "k", 1234);
+
+    ByteView rest(restored);
+    const auto annotations = amqp::next_section(rest);
+    ASSERT_TRUE(annotations.ok());
+    EXPECT_EQ(amqp::text_in(annotations->value, "x-opt-partition-key"), "k");
+    EXPECT_EQ(amqp::integer_in(annotations->value, "x-opt-enqueued-time"), 1234);
+    EXPECT_EQ(stored_sections(restored), annotated({"other"}, event));
+    EXPECT_EQ(stored_sections(restorable(event, "", 1)), event);
+}
+
 }  // namespace
 }  // namespace evenkeel::eventhubs

@@ -39,7 +39,7 @@ public:
         runtime_->loop().post([&] {
             // Order is the buffer's to keep; the senders take what it gives them.
             core_ = std::make_unique<producer::Core>(runtime_->connection(), options_.in_flight_max,
-                                                     options_.idempotent);
+                                                     producer::SenderOptions{options_.idempotent});
             buffer_ = std::make_unique<producer::Buffer>(
                 runtime_->loop(), *core_,
                 producer::BufferOptions{options_.wait_max, options_.in_flight_max,

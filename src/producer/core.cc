@@ -11,7 +11,7 @@
 namespace evenkeel::producer {
 
 void Core::open(Done done) {
-    if (!numbered_) return sender(std::nullopt)->open(std::move(done));
+    if (!options_.numbered) return sender(std::nullopt)->open(std::move(done));
     connection_.read_event_hub(lifetime_.guard(
         [this, done = std::move(done)](const Result<client::NodeReply>& reply) mutable {
             if (!reply.ok()) return done(reply.error());
@@ -29,7 +29,7 @@ std::uint32_t Core::choose(const std::string& key) {
 
 void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, Done done,
                 const std::string& key, std::optional<amqp::Receipt>* receipt) {
-    if (numbered_ && !partition) partition = choose(key);
+    if (options_.numbered && !partition) partition = choose(key);
     Sender* const to = sender(partition);
     if (!to) {
         return done(Error{ErrorCode::overloaded,
@@ -39,7 +39,7 @@ void Core::send(std::optional<std::uint32_t> partition, Sender::Bytes message, D
 }
 
 std::uint64_t Core::message_bytes_max() const {
-    const auto found = numbered_ ? senders_.find(0) : senders_.find(std::nullopt);
+    const auto found = options_.numbered ? senders_.find(0) : senders_.find(std::nullopt);
     return found == senders_.end() ? 0 : found->second->message_bytes_max();
 }
 
@@ -48,9 +48,11 @@ Sender* Core::sender(std::optional<std::uint32_t> partition) {
     if (found != senders_.end()) return found->second.get();
     if (senders_.size() >= senders_max) return nullptr;
     const std::string& event_hub = connection_.options().target.event_hub;
+    SenderOptions options = options_;
+    options.restores = options.restores && partition;  // the address of the hub is only looked at
     auto made = std::make_unique<Sender>(
         connection_, partition ? fmt::format("{}/Partitions/{}", event_hub, *partition) : event_hub,
-        in_flight_max_, numbered_, receipts_);
+        in_flight_max_, options);
     return senders_.emplace(partition, std::move(made)).first->second.get();
 }
 

@@ -21,12 +21,9 @@ public:
     static constexpr std::size_t senders_max = 4096;
 
     // The connection outlives this.
-    Core(client::Connection& connection, std::uint32_t in_flight_max, bool numbered = false,
-         bool receipts = false)
-        : connection_(connection),
-          in_flight_max_(in_flight_max),
-          numbered_(numbered),
-          receipts_(receipts) {}
+    Core(client::Connection& connection, std::uint32_t in_flight_max,
+         const SenderOptions& options = {})
+        : connection_(connection), in_flight_max_(in_flight_max), options_(options) {}
 
     // Attaches to the event hub; afterwards message_bytes_max() is known.
     void open(Done done);
@@ -44,8 +41,7 @@ private:
 
     client::Connection& connection_;
     const std::uint32_t in_flight_max_;
-    const bool numbered_;
-    const bool receipts_;
+    const SenderOptions options_;
     std::uint32_t partitions_ = 1;  // of the event hub, if it matters here
     std::uint32_t turn_ = 0;
     std::map<std::optional<std::uint32_t>, std::unique_ptr<Sender>> senders_;

@@ -33,8 +33,9 @@ public:
     Result<> connect() {
         Promise<Result<>> promise;
         runtime_->loop().post([&] {
-            core_ = std::make_unique<producer::Core>(runtime_->connection(), options_.in_flight_max,
-                                                     options_.idempotent, options_.receipts);
+            core_ = std::make_unique<producer::Core>(
+                runtime_->connection(), options_.in_flight_max,
+                producer::SenderOptions{options_.idempotent, options_.receipts, options_.restore});
             core_->open([this, &promise](Result<> opened) {
                 message_bytes_max_ = core_->message_bytes_max();
                 promise.set(std::move(opened));

@@ -30,13 +30,13 @@ bool is_repeat(const amqp::DeliveryState& state) {
 }  // namespace
 
 Sender::Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
-               bool numbered, bool receipts)
+               const SenderOptions& options)
     : connection_(connection),
       address_(std::move(address)),
-      in_flight_max_(numbered ? 1 : in_flight_max),
-      receipts_(receipts),
+      in_flight_max_(options.numbered ? 1 : in_flight_max),
+      options_(options),
       pause_(connection.loop()) {
-    if (numbered) numbering_ = fresh_numbering();
+    if (options.numbered) numbering_ = fresh_numbering();
 }
 
 Sender::~Sender() {
@@ -62,7 +62,8 @@ amqp::Attach Sender::attach() {
     attach.sender_settle = amqp::SenderSettle::unsettled;
     attach.source = amqp::terminus(amqp::descriptor::source, connection_.options().name);
     attach.target = amqp::terminus(amqp::descriptor::target, address_);
-    if (receipts_) attach.desired_capabilities.emplace_back(amqp::receipt_capability);
+    if (options_.receipts) attach.desired_capabilities.emplace_back(amqp::receipt_capability);
+    if (options_.restores) attach.desired_capabilities.emplace_back(amqp::restore_capability);
     if (numbering_) {
         attach.desired_capabilities.emplace_back(eventhubs::capability::idempotent_producer);
         attach.properties = producer_properties(*numbering_);
@@ -71,14 +72,21 @@ amqp::Attach Sender::attach() {
 }
 
 void Sender::on_attached(amqp::Link& link) {
-    const auto& offered = link.peer().offered_capabilities;
-    if (numbering_ && std::find(offered.begin(), offered.end(),
-                                eventhubs::capability::idempotent_producer) == offered.end()) {
-        const Error why{ErrorCode::unsupported,
-                        "the hub does not count events: open the producer without `idempotent`"};
+    const auto offers = [&](std::string_view capability) {
+        const auto& offered = link.peer().offered_capabilities;
+        return std::find(offered.begin(), offered.end(), capability) != offered.end();
+    };
+    const auto give_up = [this](std::string_view what) {
+        const Error why{ErrorCode::unsupported, std::string(what)};
         connection_.drop(*this);
         opened(why);
-        return fail_all(why);
+        fail_all(why);
+    };
+    if (numbering_ && !offers(eventhubs::capability::idempotent_producer)) {
+        return give_up("the hub does not count events: open the producer without `idempotent`");
+    }
+    if (options_.restores && !offers(amqp::restore_capability)) {
+        return give_up("the hub cannot restore events with their keys and times");
     }
     link_ = &link;
     message_bytes_max_ = link.peer().max_message_bytes;
@@ -142,7 +150,7 @@ void Sender::settle(Message message, const amqp::DeliveryState& state) {
     using Kind = amqp::DeliveryState::Kind;
     if (state.kind == Kind::accepted || (numbering_ && is_repeat(state))) {
         connection_.progressed(*this);
-        if (message.receipt && receipts_) *message.receipt = state.receipt;
+        if (message.receipt && options_.receipts) *message.receipt = state.receipt;
         if (numbering_) numbering_->last = number_after(numbering_->last, message.events);
         return message.done({});
     }

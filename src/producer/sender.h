@@ -26,6 +26,12 @@
 
 namespace evenkeel::producer {
 
+struct SenderOptions {
+    bool numbered = false;
+    bool receipts = false;  // the hub says where it stored a batch
+    bool restores = false;  // events keep their key and enqueued time
+};
+
 class Sender final : public client::WantedLink {
 public:
     using Done = Callback<void(Result<>)>;
@@ -33,7 +39,7 @@ public:
 
     // The connection outlives this.
     Sender(client::Connection& connection, std::string address, std::uint32_t in_flight_max,
-           bool numbered = false, bool receipts = false);
+           const SenderOptions& options = {});
     // Batches that are not acknowledged end with `cancelled`.
     ~Sender() override;
 
@@ -68,7 +74,7 @@ private:
     client::Connection& connection_;
     const std::string address_;
     const std::uint32_t in_flight_max_;
-    const bool receipts_;
+    const SenderOptions options_;
     std::uint64_t message_bytes_max_ = 0;
     amqp::Link* link_ = nullptr;
     std::deque<Message> queue_;

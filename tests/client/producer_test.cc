@@ -30,7 +30,8 @@ std::int64_t last_number(SimWorld& world, std::uint32_t partition) {
 // A producer that numbers its events, and tries again for as long as it takes.
 void open_numbered(SimWorld& world) {
     world.connect({.retry = {.retries_max = 1000, .delay = 10ms, .delay_max = 100ms}});
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    world.core = std::make_unique<producer::Core>(*world.connection, 16,
+                                                  producer::SenderOptions{.numbered = true});
     ASSERT_TRUE(world.open_producer().ok());
 }
 
@@ -225,7 +226,8 @@ TEST(ProducerSim, numbered_goes_on_after_the_hub_has_forgotten_it) {
 TEST(ProducerSim, numbered_sends_by_key_or_to_each_partition_in_turn) {
     SimWorld world;
     world.connect();
-    world.core = std::make_unique<producer::Core>(*world.connection, 16, true);
+    world.core = std::make_unique<producer::Core>(*world.connection, 16,
+                                                  producer::SenderOptions{.numbered = true});
     ASSERT_TRUE(world.open_producer().ok());
     const auto send = [&](const std::string& key) {
         SendBatch batch({.partition_key = key}, 1 << 20);

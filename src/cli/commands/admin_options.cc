@@ -20,7 +20,8 @@ Examples:
   evenkeel hub show orders -o json | jq .events
   evenkeel hub alter orders --partitions 16 --retention forever
   evenkeel hub purge orders --before 1000 --dry-run
-  evenkeel hub rm orders --yes)";
+  evenkeel hub rm orders --yes
+  evenkeel hub backup orders orders.backup)";
 
 constexpr const char* group_examples = R"(
 Examples:
@@ -104,7 +105,8 @@ void add_settings(CLI::App& command, HubCommand& hub) {
 
 void add_hub(CLI::App& app, Chosen& chosen) {
     auto& hubs = add_noun<HubCommand>(
-        app, chosen, "hub", "Event hubs: list, create, show, alter, purge, remove", hub_examples);
+        app, chosen, "hub", "Event hubs: list, create, show, alter, purge, remove, back up",
+        hub_examples);
     auto& hub = hubs.options;
     auto& output = hubs.output;
     const auto named = [&](CLI::App* command) {
@@ -132,6 +134,7 @@ void add_hub(CLI::App& app, Chosen& chosen) {
     add_danger(*purge, hub.danger);
     auto* rm = named(hubs.leaf("rm", "Delete an event hub and all its events", hub_rm));
     add_danger(*rm, hub.danger);
+    add_backups(*hubs.app, chosen);
 }
 
 void add_group(CLI::App& app, Chosen& chosen) {

@@ -15,6 +15,7 @@ void add_send(CLI::App& app, Chosen& chosen);
 void add_read(CLI::App& app, Chosen& chosen);
 // admin_options.cc
 void add_hub(CLI::App& app, Chosen& chosen);
+void add_backups(CLI::App& noun, Chosen& chosen);  // below `hub`
 void add_group(CLI::App& app, Chosen& chosen);
 void add_key(CLI::App& app, Chosen& chosen);
 void add_conn(CLI::App& app, Chosen& chosen);

@@ -149,6 +149,17 @@ void Attacher::attach_ingest(amqp::Link& link, const eventhubs::Address& address
     auto user = std::make_unique<Ingest>(host_, link, (*event_hub)->record(), *partition,
                                          reply.max_message_bytes);
     user->need = Need{Right::send, entity};
+    if (wants(asked, amqp::restore_capability)) {
+        if (!host_.login().may(Right::manage, entity)) {
+            return refuse(claim_missing("Manage", host_.url_of(path)));
+        }
+        if (!*partition || idempotent) {
+            return refuse({std::string(amqp::condition::not_allowed),
+                           "Events are restored to one partition: attach to hub/Partitions/n."});
+        }
+        user->restore();
+        reply.offered_capabilities.emplace_back(amqp::restore_capability);
+    }
     if (wants(asked, amqp::receipt_capability)) {
         user->send_receipts();
         reply.offered_capabilities.emplace_back(amqp::receipt_capability);

@@ -207,7 +207,8 @@ std::optional<ProducerStamp> stamp_of(ByteView stored_body) {
     return stamp.whole();
 }
 
-Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
+Result<> Incoming::decode(ByteView message, std::uint32_t message_format, bool restores) {
+    restores_ = restores;
     key_.clear();
     stamp_.reset();
     grammar_ = {};
@@ -233,6 +234,7 @@ Result<> Incoming::decode(ByteView message, std::uint32_t message_format) {
     } else {
         EK_TRY(add(message));
     }
+    if (restores_) return {};
     for (auto& event : events_) event.key = as_bytes(key_);
     return {};
 }
@@ -249,16 +251,28 @@ bool Incoming::take_annotations(ByteView annotations) {
         const std::string_view name = text_of(key);
         ours = ours || eventhubs::is_hub_annotation(name);
         if (name == annotation::partition_key && key_.empty()) key_ = text_of(value);
+        if (name == annotation::partition_key) given_.key = as_bytes(text_of(value));
+        if (name == annotation::enqueued_time) {
+            const auto time = amqp::Decoder(value).integer();
+            if (time && *time >= 0) given_.enqueued = WallTime{*time};
+        }
         stamp.take(name, value);
     });
     if (!stamp_) stamp_ = stamp.whole();
     return ours;
 }
 
+void Incoming::push(ByteView stored) {
+    if (!restores_) given_ = {};
+    given_.body = stored;
+    events_.push_back(given_);
+}
+
 // Looks at the sections of an event once; only an unusual one is copied.
 Result<> Incoming::add(ByteView message) {
+    given_ = {};
     if (ByteView behind = message; amqp::cut_usual_data(behind) && behind.empty()) {
-        events_.push_back({{}, message});  // nothing but a body
+        push(message);  // nothing but a body
         return {};
     }
     bool usual = true;
@@ -287,7 +301,7 @@ Result<> Incoming::add(ByteView message) {
         last = section.kind;
     }
     if (!usual) return add_changed(kept);
-    events_.push_back({{}, kept});
+    push(kept);
     return {};
 }
 
@@ -323,7 +337,7 @@ Result<> Incoming::add_changed(ByteView message) {
             encoder.end(map, count);
         }
     }
-    events_.push_back({{}, *stored});
+    push(*stored);
     changed_.push_back(std::move(stored));
     return {};
 }

@@ -33,7 +33,9 @@ std::optional<ProducerStamp> stamp_of(ByteView stored_body);
 class Incoming {
 public:
     // `corrupt` if it is malformed (amqp/grammar.h): then nothing of it is stored.
-    Result<> decode(ByteView message, std::uint32_t message_format);
+    // With `restores`, each event of a batch keeps the key and the enqueued time that its own
+    // annotations say.
+    Result<> decode(ByteView message, std::uint32_t message_format, bool restores = false);
 
     const std::string& key() const { return key_; }
     // Valid after decode(), until the next one. Each carries the key.
@@ -47,8 +49,11 @@ private:
     Result<> check(const amqp::Section& section);
     // Looks at annotations; true if some of them are the hub's own to give.
     bool take_annotations(ByteView annotations);
+    void push(ByteView stored);
 
     amqp::Grammar grammar_;
+    bool restores_ = false;
+    commitlog::NewEvent given_;  // key and time of the event at hand, as its annotations say
     std::string key_;
     std::optional<ProducerStamp> stamp_;
     std::vector<commitlog::NewEvent> events_;

@@ -51,7 +51,7 @@ void Ingest::on_delivery(const amqp::Delivery& delivery) {
 
 void Ingest::take(const amqp::Delivery& delivery) {
     Incoming& incoming = host_.incoming();
-    if (const auto decoded = incoming.decode(delivery.bytes, delivery.message_format);
+    if (const auto decoded = incoming.decode(delivery.bytes, delivery.message_format, restores_);
         !decoded.ok()) {
         return reject(delivery,
                       {std::string(amqp::condition::decode_error), decoded.error().detail});
@@ -67,6 +67,12 @@ void Ingest::take(const amqp::Delivery& delivery) {
     // A key on a link to a partition is kept with the event, but does not route it.
     if (const auto key = eventhubs::check_partition_key(incoming.key()); !key.ok()) {
         return reject(delivery, condition_of(key.error()));
+    }
+    for (const auto& event :
+         restores_ ? std::span(incoming.events()) : std::span<const commitlog::NewEvent>()) {
+        if (const auto key = eventhubs::check_partition_key(as_text(event.key)); !key.ok()) {
+            return reject(delivery, condition_of(key.error()));
+        }
     }
     const auto partition =
         (*event_hub)->route(partition_, partition_ ? std::string_view() : incoming.key());

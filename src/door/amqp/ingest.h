@@ -29,6 +29,8 @@ public:
     void serve(const ProducerState& producer);
     // The client wants to be told where its events were stored.
     void send_receipts() { receipts_ = true; }
+    // The client puts events back that were stored before, see amqp::restore_capability.
+    void restore() { restores_ = true; }
     // Null once it is gone; it goes before its connection does.
     Lifetime::Handle<Ingest> handle() { return lifetime_.handle(this); }
     void on_delivery(const amqp::Delivery& delivery) override;
@@ -53,6 +55,7 @@ private:
     const std::uint64_t message_bytes_max_;
     std::optional<ProducerState> producer_ = {};
     bool receipts_ = false;
+    bool restores_ = false;
     const std::shared_ptr<HubTraffic> traffic_;
     std::vector<QuotaRef> quotas_ = {};
     // When they were looked up; see Login and Quotas.

@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include "door/door_fixture.h"
+#include "eventhubs/forward.h"
 
 namespace evenkeel::door {
 namespace {
@@ -43,6 +44,72 @@ TEST(Ingest, says_where_events_were_stored_to_those_who_ask) {
     EXPECT_EQ(told->last_sequence_number, 2);
     EXPECT_GT(told->last_offset, 0);
     EXPECT_FALSE(client.send(asking, {}, amqp::batch_format).receipt) << "nothing was stored";
+}
+
+// An event of a back-up: its key and its time are in its annotations.
+Buffer restored(std::string_view body, std::string_view key, std::int64_t enqueued_ms) {
+    return eventhubs::restorable(a_data(body), key, enqueued_ms);
+}
+
+TEST(Ingest, restores_events_with_their_own_keys_and_times) {
+    DoorFixture world;
+    Client& client = world.client();
+    const auto link = client.sender("eh1/Partitions/1", {.desired = {"evenkeel:restore"}});
+    ASSERT_TRUE(link->is_open()) << link->error.description;
+    EXPECT_EQ(link->answer.offered_capabilities, std::vector<std::string>{"evenkeel:restore"});
+
+    EXPECT_EQ(client.outcome(link,
+                             a_batch({restored("1", "a", 1000), restored("2", "", 1000),
+                                      restored("3", "b", 3000), restored("4", "b", 2000),
+                                      restored("5", "c", std::int64_t{1} << 60)}),
+                             amqp::batch_format),
+              "");
+    EXPECT_EQ(client.outcome(link, a_batch({restored("6", std::string(200, 'k'), 1)}),
+                             amqp::batch_format),
+              "com.microsoft:argument-error");
+
+    const auto reader =
+        client.receiver("eh1/ConsumerGroups/$Default/Partitions/1",
+                        {.filter = a_filter("amqp.annotation.x-opt-offset > '-1'")});
+    ASSERT_TRUE(client.wait([&] { return reader->messages.size() == 5; }));
+    std::vector<std::string> keys;
+    std::vector<std::int64_t> times;
+    for (const auto& message : reader->messages) {
+        keys.push_back(message.annotation("x-opt-partition-key"));
+        times.push_back(message.number("x-opt-enqueued-time"));
+    }
+    EXPECT_EQ(keys, (std::vector<std::string>{"a", "none", "b", "b", "c"}));
+    EXPECT_EQ(times[0], 1000);
+    EXPECT_EQ(times[1], 1000);
+    EXPECT_EQ(times[2], 3000);
+    EXPECT_EQ(times[3], 3000) << "times do not fall";
+    EXPECT_LE(times[4], world.now().milliseconds) << "nor do they lie in the future";
+}
+
+TEST(Ingest, restores_only_for_those_who_manage_and_to_a_partition) {
+    DoorFixture world;
+    Client& client = world.client();
+
+    const auto anywhere = client.sender("eh1", {.desired = {"evenkeel:restore"}});
+    EXPECT_EQ(anywhere->error.name, "amqp:not-allowed");
+    const auto usual = client.sender("eh1/Partitions/0");
+    EXPECT_EQ(client.outcome(usual, restored("1", "a", 1000)), "");
+    const auto reader = client.receiver("eh1/ConsumerGroups/$Default/Partitions/0");
+    ASSERT_TRUE(client.wait([&] { return reader->messages.size() == 1; }));
+    EXPECT_GT(reader->messages[0].number("x-opt-enqueued-time"), 1000) << "it did not ask";
+}
+
+TEST(Ingest, does_not_restore_for_a_key_that_may_only_send) {
+    DoorFixture world({}, {{"sender", "", other_key, {}, {true, false, false}}});
+    Client& client = world.stranger();
+    client.put_token(make_sas("sb://hub/eh1", "sender", other_key, world.now() + 1h),
+                     "sb://hub/eh1");
+
+    const auto link = client.sender("eh1/Partitions/0", {.desired = {"evenkeel:restore"}});
+
+    EXPECT_EQ(link->error.name, "amqp:unauthorized-access");
+    EXPECT_NE(link->error.description.find("'Manage' claim(s) are required"), std::string::npos)
+        << link->error.description;
 }
 
 TEST(Ingest, routes_keys_like_azure_and_others_in_turn) {

@@ -86,7 +86,7 @@ TEST_F(Completion, scripts_are_valid_in_their_shell) {
 
 TEST_F(Completion, knows_commands_options_and_their_values) {
     EXPECT_EQ(in_bash("gro"), "group\n");
-    EXPECT_EQ(in_bash("hub ''"), "ls create show alter purge rm\n");
+    EXPECT_EQ(in_bash("hub ''"), "ls create show alter purge rm backup restore copy\n");
     EXPECT_EQ(in_bash("hub ls --out"), "--output\n");
     EXPECT_EQ(in_bash("hub ls -o ''"), "table json name\n");
     EXPECT_EQ(in_bash("read eh1 --partition 0 --fo"), "--follow --format\n");
@@ -108,7 +108,7 @@ TEST_F(Completion, knows_the_names_that_the_hub_has) {
 TEST_F(Completion, works_in_zsh) {
     if (!has_shell("zsh")) GTEST_SKIP() << "zsh is not installed";
     EXPECT_EQ(in_zsh("hu"), "hub\n");
-    EXPECT_EQ(in_zsh("hub ''"), "ls create show alter purge rm\n");
+    EXPECT_EQ(in_zsh("hub ''"), "ls create show alter purge rm backup restore copy\n");
     EXPECT_EQ(in_zsh("hub ls -o ''"), "table json name\n");
     EXPECT_EQ(in_zsh("nonsense ''"), "files\n");
 }

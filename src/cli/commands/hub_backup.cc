@@ -1,0 +1,371 @@
+// tidy: no test: tests/process/cli/backup_test.cc tests it against a hub
+#include "cli/commands/hub_backup.h"
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+
+#include <fmt/core.h>
+
+#include "base/clock.h"
+#include "cli/backup_file.h"
+#include "cli/commands/hub_command.h"
+#include "cli/interrupt.h"
+#include "cli/remote/admin_client.h"
+#include "cli/restorer.h"
+#include "cli/text/failure.h"
+#include "cli/text/terminal.h"
+#include "eventhubs/forward.h"
+#include "io/system/files.h"
+#include <evenkeel/consumer.h>
+
+namespace evenkeel::cli {
+namespace {
+
+constexpr std::size_t read_events = 500;
+constexpr auto read_wait = std::chrono::seconds(1);
+// A partition that gives nothing for so long, though it has more, is given up.
+constexpr int silent_reads_max = 60;
+constexpr auto shown_every = std::chrono::milliseconds(250);
+
+// One line on the terminal that is written over.
+class ProgressLine {
+public:
+    ProgressLine(std::string verb, bool quiet)
+        : verb_(std::move(verb)), terminal_(terminal_of(stderr)), quiet_(quiet) {}
+    ~ProgressLine() { clear(); }
+    ProgressLine(const ProgressLine&) = delete;
+    ProgressLine& operator=(const ProgressLine&) = delete;
+
+    void show(std::uint64_t events, std::uint64_t all, std::uint32_t partition) {
+        if (quiet_ || !terminal_.is_terminal || clock_.now() - shown_at_ < shown_every) return;
+        shown_at_ = clock_.now();
+        is_shown_ = true;
+        fmt::print(stderr, "\r{} {} of {} events  partition {}\x1b[K", verb_, with_commas(events),
+                   with_commas(all), partition);
+        std::fflush(stderr);
+    }
+    void clear() {
+        if (is_shown_) fmt::print(stderr, "\r\x1b[K");
+        is_shown_ = false;
+    }
+
+private:
+    const std::string verb_;
+    const Terminal terminal_;
+    const bool quiet_;
+    const SystemClock clock_;
+    Instant shown_at_ = clock_.now();
+    bool is_shown_ = false;
+};
+
+// Where events of an event hub go to, in their order.
+class EventTarget {
+public:
+    virtual ~EventTarget() = default;
+    virtual Result<> add(std::uint32_t partition, const BackupEvent& event) = 0;
+    virtual Result<> end_partition(std::uint32_t partition) = 0;
+};
+
+class FileTarget final : public EventTarget {
+public:
+    explicit FileTarget(BackupWriter& writer) : writer_(writer) {}
+    Result<> add(std::uint32_t partition, const BackupEvent& event) override {
+        return writer_.add(partition, event);
+    }
+    Result<> end_partition(std::uint32_t partition) override {
+        return writer_.end_partition(partition);
+    }
+
+private:
+    BackupWriter& writer_;
+};
+
+class HubTarget final : public EventTarget {
+public:
+    explicit HubTarget(Restorer& restorer) : restorer_(restorer) {}
+    Result<> add(std::uint32_t partition, const BackupEvent& event) override {
+        return restorer_.add(partition, event);
+    }
+    Result<> end_partition(std::uint32_t) override { return restorer_.flush(); }
+
+private:
+    Restorer& restorer_;
+};
+
+Error interrupted() {
+    return {ErrorCode::cancelled, "interrupted"};
+}
+
+// Reads what an event hub holds at this moment.
+class HubSource {
+public:
+    static Result<HubSource> open(const Remote& remote, const std::string& event_hub) {
+        HubSource source;
+        EK_TRY(first_contact(remote, event_hub));
+        AdminClient admin(remote);
+        EK_TRY_ASSIGN(const auto info, admin.hub(event_hub));
+        EK_TRY_ASSIGN(source.partitions_, admin.partitions(event_hub));
+        for (const auto& partition : source.partitions_) {
+            if (partition.problems.empty()) continue;
+            return Error{ErrorCode::corrupt, fmt::format("partition {}: {}", partition.partition,
+                                                         partition.problems.front())};
+        }
+        source.hub_ = {info.name,
+                       info.options.partitions,
+                       info.options.retention.count(),
+                       info.options.partition_bytes_max,
+                       info.created_ms,
+                       SystemClock().wall().milliseconds,
+                       info.groups};
+        source.events_ = totals_of(source.partitions_).events;
+        EK_TRY_ASSIGN(source.client_,
+                      Client::open(client_options(remote, event_hub, "evenkeel hub backup",
+                                                  Patience::usual)));
+        return source;
+    }
+
+    const BackupHub& hub() const { return hub_; }
+    std::uint64_t events() const { return events_; }
+
+    Result<> copy_to(EventTarget& target, ProgressLine& progress, Interrupt& interrupt) {
+        std::uint64_t done = 0;
+        for (const auto& partition : partitions_) {
+            EK_TRY(copy(partition, target, done, progress, interrupt));
+            EK_TRY(target.end_partition(partition.partition));
+        }
+        return {};
+    }
+
+private:
+    Result<> copy(const PartitionState& partition, EventTarget& target, std::uint64_t& done,
+                  ProgressLine& progress, Interrupt& interrupt) {
+        if (partition.is_empty) return {};
+        const std::int64_t last = partition.last_enqueued_sequence_number;
+        EK_TRY_ASSIGN(const auto reader,
+                      open_reader(*client_, "$Default", partition.partition, Position::earliest(),
+                                  {.name = "evenkeel hub backup"}));
+        std::int64_t expected = -1;
+        for (int silent = 0; silent < silent_reads_max;) {
+            if (interrupt.wait(Duration(0))) return interrupted();
+            EK_TRY_ASSIGN(const auto batch, reader->read(read_events, read_wait));
+            silent = batch.empty() ? silent + 1 : 0;
+            for (const Event& event : batch) {
+                if (expected >= 0 && event.sequence_number != expected) {
+                    return Error{
+                        ErrorCode::corrupt,
+                        fmt::format("partition {}: events {} to {} are missing: retention "
+                                    "or a purge removed them meanwhile, or they are "
+                                    "damaged",
+                                    partition.partition, expected, event.sequence_number - 1)};
+                }
+                expected = event.sequence_number + 1;
+                const auto sections = eventhubs::stored_sections(event.sections);
+                EK_TRY(target.add(partition.partition,
+                                  {event.sequence_number, event.offset, event.enqueued_time_ms,
+                                   event.partition_key, sections}));
+                progress.show(++done, events_, partition.partition);
+                if (event.sequence_number >= last) return {};
+            }
+        }
+        return Error{ErrorCode::timed_out, fmt::format("partition {} gave no more events before {}",
+                                                       partition.partition, last)};
+    }
+
+    HubSource() = default;
+    BackupHub hub_;
+    std::vector<PartitionState> partitions_;
+    std::uint64_t events_ = 0;
+    std::unique_ptr<Client> client_;
+};
+
+// `go_on` is how the command is repeated; empty if it begins anew anyway.
+ExitCode ended_by(const Error& error, std::string_view what, const Remote& remote,
+                  std::string_view go_on = {}) {
+    if (error.code == ErrorCode::cancelled) {
+        fmt::print(stderr, "{}: interrupted{}{}\n", what, go_on.empty() ? "" : "; ", go_on);
+        return ExitCode::interrupted;
+    }
+    const bool may_pass = error.code == ErrorCode::unavailable ||
+                          error.code == ErrorCode::timed_out || error.code == ErrorCode::overloaded;
+    return fail_remote(what, error, remote, may_pass ? go_on : std::string_view());
+}
+
+// Tells which partitions have other numbers than before.
+void tell_shift(const std::vector<BackupPartition>& partitions, const HubBackup& options) {
+    if (options.quiet) return;
+    for (const auto& partition : partitions) {
+        if (partition.first_sequence_number <= 0) continue;
+        fmt::print(stderr, "partition {}: sequence numbers are now lower by {}\n",
+                   partition.partition,
+                   with_commas(static_cast<std::uint64_t>(partition.first_sequence_number)));
+    }
+}
+
+// Reads the whole file once: nothing is restored from one that is damaged.
+struct Checked {
+    BackupHub hub;
+    std::uint64_t events = 0;
+    std::vector<BackupPartition> partitions;
+    std::int64_t oldest_ms = 0;
+};
+Result<Checked> check_file(io::FileSystem& files, const std::string& path, Interrupt& interrupt) {
+    EK_TRY_ASSIGN(const auto reader, BackupReader::open(files, path));
+    Checked checked{reader->hub(), 0, {}, 0};
+    while (true) {
+        EK_TRY_ASSIGN(const auto item, reader->next());
+        if (item.kind == BackupReader::Item::Kind::end) return checked;
+        if (item.kind == BackupReader::Item::Kind::partition_end) {
+            checked.partitions.push_back(item.ended);
+            continue;
+        }
+        if (checked.events++ == 0 || item.event.enqueued_ms < checked.oldest_ms) {
+            checked.oldest_ms = item.event.enqueued_ms;
+        }
+        if (checked.events % 10'000 == 0 && interrupt.wait(Duration(0))) return interrupted();
+    }
+}
+
+Result<> restore_file(io::FileSystem& files, const HubBackup& options, const Checked& checked,
+                      Restorer& restorer, Interrupt& interrupt) {
+    EK_TRY_ASSIGN(const auto reader, BackupReader::open(files, options.file));
+    ProgressLine progress("restored", options.quiet);
+    std::uint64_t done = 0;
+    while (true) {
+        EK_TRY_ASSIGN(const auto item, reader->next());
+        if (item.kind == BackupReader::Item::Kind::end) return restorer.flush();
+        if (item.kind == BackupReader::Item::Kind::partition_end) {
+            EK_TRY(restorer.flush());
+            continue;
+        }
+        EK_TRY(restorer.add(item.partition, item.event));
+        progress.show(++done, checked.events, item.partition);
+        if (interrupt.wait(Duration(0))) return interrupted();
+    }
+}
+
+void warn_of_retention(const Checked& checked) {
+    const std::int64_t now = SystemClock().wall().milliseconds;
+    if (checked.events == 0 || checked.hub.retention_ms == 0 ||
+        now - checked.oldest_ms <= checked.hub.retention_ms) {
+        return;
+    }
+    fmt::print(stderr,
+               "warning: the oldest events are older than the retention of the event hub, which "
+               "removes them; 'evenkeel hub create NAME --partitions {} --retention forever' "
+               "before the restore keeps them\n",
+               checked.hub.partitions);
+}
+
+}  // namespace
+
+ExitCode hub_backup(const HubBackup& options) {
+    Interrupt interrupt;
+    const std::string what = fmt::format("event hub '{}' was not backed up", options.event_hub);
+    io::system::SystemFiles files;
+    if (!options.force && files.open(options.file, io::OpenMode::read).ok()) {
+        return fail(what, Error{ErrorCode::already_exists, options.file + " exists"},
+                    "--force replaces it");
+    }
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail(what, remote.error());
+    auto source = HubSource::open(*remote, options.event_hub);
+    if (!source.ok()) return fail_remote(what, source.error(), *remote);
+    auto writer = BackupWriter::create(files, options.file, source->hub());
+    if (!writer.ok()) return fail(what, writer.error(), "name a file in a folder that exists");
+    {
+        ProgressLine progress("backed up", options.quiet);
+        FileTarget target(**writer);
+        const auto copied = source->copy_to(target, progress, interrupt);
+        if (!copied.ok()) return ended_by(copied.error(), what, *remote);
+    }
+    if (const auto finished = (*writer)->finish(); !finished.ok()) {
+        return fail(what, finished.error());
+    }
+    if (!options.quiet) {
+        fmt::print(stderr, "backed up event hub '{}': {} event{}, {} partition{}, {} in {}\n",
+                   options.event_hub, with_commas((*writer)->events()),
+                   (*writer)->events() == 1 ? "" : "s", source->hub().partitions,
+                   source->hub().partitions == 1 ? "" : "s", bytes_text((*writer)->bytes()),
+                   options.file);
+    }
+    return ExitCode::done;
+}
+
+ExitCode hub_restore(const HubBackup& options) {
+    Interrupt interrupt;
+    io::system::SystemFiles files;
+    const auto checked = check_file(files, options.file, interrupt);
+    if (!checked.ok()) {
+        if (checked.error().code == ErrorCode::cancelled) return ExitCode::interrupted;
+        return fail(fmt::format("nothing was restored from {}", options.file), checked.error());
+    }
+    const std::string name = options.event_hub.empty() ? checked->hub.name : options.event_hub;
+    if (options.dry_run) {
+        fmt::print(stderr, "{} is whole: event hub '{}' of {}, {} event{}, {} partition{}\n",
+                   options.file, checked->hub.name, to_string(WallTime{checked->hub.taken_ms}),
+                   with_commas(checked->events), checked->events == 1 ? "" : "s",
+                   checked->hub.partitions, checked->hub.partitions == 1 ? "" : "s");
+        return ExitCode::would_change;
+    }
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("restore", remote.error());
+    warn_of_retention(*checked);
+    const std::string what = fmt::format("event hub '{}' was not restored", name);
+    const auto restorer = Restorer::open(*remote, name, checked->hub, options.resume, interrupt);
+    if (!restorer.ok()) return fail_remote(what, restorer.error(), *remote);
+    const auto restored = restore_file(files, options, *checked, **restorer, interrupt);
+    if (!restored.ok()) {
+        fmt::print(stderr, "{} of {} events were restored\n",
+                   with_commas((*restorer)->stored() + (*restorer)->skipped()),
+                   with_commas(checked->events));
+        return ended_by(restored.error(), what, *remote, "go on with --resume");
+    }
+    tell_shift(checked->partitions, options);
+    if (!options.quiet) {
+        fmt::print(stderr, "restored event hub '{}': {} event{}, {} partition{}\n", name,
+                   with_commas(checked->events), checked->events == 1 ? "" : "s",
+                   checked->hub.partitions, checked->hub.partitions == 1 ? "" : "s");
+    }
+    return ExitCode::done;
+}
+
+ExitCode hub_copy(const HubBackup& options) {
+    Interrupt interrupt;
+    const std::string what = fmt::format("event hub '{}' was not copied", options.event_hub);
+    const auto from = remote_of(options.remote);
+    if (!from.ok()) return fail(what, from.error());
+    const bool is_elsewhere = !options.to.connection.empty();
+    if (is_elsewhere && options.to.url.empty() && std::getenv("EVENKEEL_URL") != nullptr) {
+        // It would be taken for the address of the other server as well.
+        return wrong_usage("EVENKEEL_URL names the admin interface of one of the two servers",
+                           "name that of the other one with --to-url");
+    }
+    const auto to = remote_of(is_elsewhere ? options.to : options.remote);
+    if (!to.ok()) return fail(what, to.error());
+    auto source = HubSource::open(*from, options.event_hub);
+    if (!source.ok()) return fail_remote(what, source.error(), *from);
+    const auto restorer =
+        Restorer::open(*to, options.to_hub, source->hub(), options.resume, interrupt);
+    if (!restorer.ok()) return fail_remote(what, restorer.error(), *to);
+    {
+        ProgressLine progress("copied", options.quiet);
+        HubTarget target(**restorer);
+        const auto copied = source->copy_to(target, progress, interrupt);
+        progress.clear();
+        if (!copied.ok()) {
+            fmt::print(stderr, "{} of {} events were copied\n",
+                       with_commas((*restorer)->stored() + (*restorer)->skipped()),
+                       with_commas(source->events()));
+            return ended_by(copied.error(), what, *to, "go on with --resume");
+        }
+    }
+    if (!options.quiet) {
+        fmt::print(stderr, "copied event hub '{}' to '{}': {} event{}\n", options.event_hub,
+                   options.to_hub, with_commas((*restorer)->stored() + (*restorer)->skipped()),
+                   (*restorer)->stored() + (*restorer)->skipped() == 1 ? "" : "s");
+    }
+    return ExitCode::done;
+}
+
+}  // namespace evenkeel::cli
