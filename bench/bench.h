@@ -49,6 +49,24 @@ struct ProcessorBenchOptions {
 };
 cli::ExitCode measure_processor(const ProcessorBenchOptions& options);
 
+// A hub that runs elsewhere.
+struct RemoteHubOptions {
+    std::string connection;
+    std::string url;
+    std::string ca_file;
+    std::string event_hub;  // that exists, and keeps the events; empty: one that is made for it
+    std::string group = "$Default";
+    std::uint32_t partitions = 4;  // of the one that is made
+    double seconds = 2;            // of one round
+    int rounds = 3;
+    double rate = 1000;  // events a second, while latencies are measured
+    std::size_t event_bytes = 100;
+    std::uint64_t events_max = 10'000'000;  // all together
+    bool yes = false;                       // also if it is another machine
+    bool json = false;
+};
+cli::ExitCode measure_remote_hub(const RemoteHubOptions& options);
+
 // What benchmarks run in processes of their own. They talk on stdout, in words
 // that bench/restart.cc explains; a hub tells its port.
 struct ChildOptions {

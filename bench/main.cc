@@ -5,10 +5,11 @@
 int main(int count, char** arguments) {
     using namespace evenkeel;
     set_log(LogLevel::info);
-    const cli::Program program{.name = "evenkeel bench",
-                               .description = "Benchmark this build on this machine",
-                               .examples = bench::examples,
-                               .commands = {bench::add_log, bench::add_amqp, bench::add_restart,
-                                            bench::add_processor, bench::add_children}};
+    const cli::Program program{
+        .name = "evenkeel bench",
+        .description = "Benchmark this build on this machine",
+        .examples = bench::examples,
+        .commands = {bench::add_log, bench::add_amqp, bench::add_restart, bench::add_processor,
+                     bench::add_remote_hub, bench::add_children}};
     return static_cast<int>(cli::run(program, count, arguments));
 }

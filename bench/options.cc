@@ -18,7 +18,8 @@ Examples:
   evenkeel bench amqp --only deliver           how fast events reach a receiver
   evenkeel bench processor --only noop         how fast a processor reads a backlog
   evenkeel bench processor --full              25 kills per profile, 200 hand-overs: 10 minutes
-  evenkeel bench restart --gib 10 -o json)";
+  evenkeel bench restart --gib 10 -o json
+  evenkeel bench hub "$EVENKEEL_HUB"           a running hub, with an event hub of its own)";
 
 namespace {
 
@@ -118,6 +119,49 @@ void add_processor(CLI::App& app, cli::Chosen& chosen) {
     command->add_flag("--full", options.full,
                       "25 kills per profile and 200 hand-overs, not 3 and 24");
     add_only(*command, options.only);
+}
+
+void add_remote_hub(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<RemoteHubOptions>();
+    auto& output = chosen.keep<std::string>();
+    output = "table";
+    auto* command = app.add_subcommand(
+        "hub", "A running hub: events stored per second, and latency from sender to reader");
+    command->footer(examples);
+    command
+        ->add_option("CONNECTION", options.connection,
+                     "Connection string of the hub [EVENKEEL_HUB; that of 'evenkeel dev']")
+        ->type_name("STRING");
+    command->add_option("--url", options.url, "URL of its admin interface")->type_name("URL");
+    command->add_option("--ca", options.ca_file, "PEM file with CA certificates to trust")
+        ->type_name("FILE");
+    auto* named = command->add_option(
+        "--event-hub", options.event_hub,
+        "Send to this event hub, which keeps the events; default: create one and remove it");
+    command->add_option("--group", options.group, "Consumer group to read in")
+        ->capture_default_str();
+    command->add_option("--partitions", options.partitions, "Partitions of the created event hub")
+        ->check(CLI::Range(1, 64))
+        ->capture_default_str()
+        ->excludes(named);
+    add_rounds(*command, options.seconds, options.rounds, "Duration of one round");
+    command->add_option("--rate", options.rate, "Events per second while the latency is measured")
+        ->check(CLI::Range(1.0, 100'000.0))
+        ->capture_default_str();
+    command->add_option("--event-bytes", options.event_bytes, "Size of an event's body")
+        ->check(CLI::Range(16, 100'000))
+        ->capture_default_str();
+    command->add_option("--events-max", options.events_max, "Stop the ingest after this many")
+        ->check(CLI::Range(std::uint64_t{1000}, std::uint64_t{1'000'000'000}))
+        ->capture_default_str();
+    command->add_flag("-y,--yes", options.yes, "Also if the hub is not on this machine");
+    command->add_option("-o,--output", output, "Output format")
+        ->check(CLI::IsMember({"table", "json"}))
+        ->capture_default_str();
+    command->callback([&options, &output, &chosen] {
+        options.json = output == "json";
+        chosen.exit = measure_remote_hub(options);
+    });
 }
 
 void add_children(CLI::App& app, cli::Chosen& chosen) {

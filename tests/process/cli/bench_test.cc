@@ -1,6 +1,7 @@
 // `evenkeel bench` starts the program evenkeel-bench.
 #include <filesystem>
 
+#include "process/cli/dev_hub.h"
 #include "support/paths.h"
 #include "support/process.h"
 #include "support/temporary_directory.h"
@@ -39,6 +40,44 @@ TEST(BenchCommand, completes_benchmarks_and_their_options) {
 
     EXPECT_TRUE(benchmarks.output.starts_with("restart\t")) << benchmarks.output;
     EXPECT_TRUE(options.output.starts_with("--rounds\t")) << options.output;
+}
+
+TEST(BenchCommand, measures_a_hub_and_removes_what_it_made) {
+    const cli_tests::DevHub hub;
+    hub.make_default();
+    const auto hubs = run_to_end({test::evenkeel_program(), "hub", "ls", "-o", "name"}).output;
+
+    const auto outcome =
+        run_to_end({test::evenkeel_program(), "bench", "hub", hub.connection(), "--seconds", "0.2",
+                    "--rounds", "1", "--events-max", "20000", "--rate", "100", "-o", "json"});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(has(outcome.output, "\"ingest\"")) << outcome.output;
+    EXPECT_TRUE(has(outcome.output, "\"p99_ms\"")) << outcome.output;
+    EXPECT_EQ(run_to_end({test::evenkeel_program(), "hub", "ls", "-o", "name"}).output, hubs);
+}
+
+TEST(BenchCommand, leaves_a_named_event_hub_where_it_is) {
+    const cli_tests::DevHub hub;
+    hub.make_default();
+
+    const auto outcome = run_to_end({test::evenkeel_program(), "bench", "hub", hub.connection(),
+                                     "--event-hub", "eh1", "--seconds", "0.2", "--rounds", "1",
+                                     "--events-max", "1000", "--rate", "100"});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "the events stay in event hub 'eh1'")) << outcome.errors;
+    EXPECT_EQ(run_to_end({test::evenkeel_program(), "hub", "show", "eh1"}).exit_code, 0);
+}
+
+TEST(BenchCommand, refuses_another_machine_unless_told) {
+    const auto outcome = run_to_end(
+        {test::evenkeel_program(), "bench", "hub",
+         "Endpoint=sb://hub.invalid;SharedAccessKeyName=a;SharedAccessKey=c2VjcmV0a2V5"});
+
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_TRUE(has(outcome.errors, "hub.invalid is not this machine")) << outcome.errors;
+    EXPECT_FALSE(has(outcome.errors, "c2VjcmV0a2V5"));
 }
 
 TEST(BenchCommand, finds_the_program_on_path) {
