@@ -73,7 +73,7 @@ private:
             std::chrono::duration_cast<std::chrono::milliseconds>(clock_.now() - stored.written)};
     }
 
-    const SystemClock clock_;
+    SystemClock clock_;
     Guarded<State> state_;
 };
 

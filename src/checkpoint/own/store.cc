@@ -154,10 +154,19 @@ void OwnStore::add_dead_letter(const DeadLetter& letter, Answer<> done) {
                    [letter](OwnTable& table, WallTime) { return table.add_dead_letter(letter); });
 }
 
-void OwnStore::list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) {
-    state_->submit(std::move(done), [count_max](OwnTable& table, WallTime) {
-        return table.dead_letters(count_max);
-    });
+void OwnStore::list_dead_letters(const DeadLetterPage& page, Answer<std::vector<DeadLetter>> done) {
+    state_->submit(std::move(done),
+                   [page](OwnTable& table, WallTime) { return table.dead_letters(page); });
+}
+
+void OwnStore::count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) {
+    state_->submit(std::move(done),
+                   [](OwnTable& table, WallTime) { return table.dead_letter_counts(); });
+}
+
+void OwnStore::remove_dead_letter(const DeadLetterId& id, Answer<> done) {
+    state_->submit(std::move(done),
+                   [id](OwnTable& table, WallTime) { return table.remove_dead_letter(id); });
 }
 
 void OwnStore::list_records(std::string_view prefix, Answer<std::vector<Record>> done) {

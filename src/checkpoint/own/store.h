@@ -37,7 +37,10 @@ public:
     void write_checkpoint(const Checkpoint& checkpoint, Answer<> done) override;
     void reset_checkpoint(const Checkpoint& checkpoint, Answer<> done) override;
     void add_dead_letter(const DeadLetter& letter, Answer<> done) override;
-    void list_dead_letters(std::size_t count_max, Answer<std::vector<DeadLetter>> done) override;
+    void list_dead_letters(const DeadLetterPage& page,
+                           Answer<std::vector<DeadLetter>> done) override;
+    void count_dead_letters(Answer<std::map<PartitionId, std::uint64_t>> done) override;
+    void remove_dead_letter(const DeadLetterId& id, Answer<> done) override;
     void list_records(std::string_view prefix, Answer<std::vector<Record>> done) override;
     void write_record(const Record& record, Answer<std::string> done) override;
     bool watch(std::function<void()>) override { return false; }

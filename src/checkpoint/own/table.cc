@@ -1,6 +1,7 @@
 #include "checkpoint/own/table.h"
 
 #include <algorithm>
+#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -156,13 +157,34 @@ Result<> OwnTable::add_dead_letter(const DeadLetter& letter) {
     return version.error();
 }
 
-Result<std::vector<DeadLetter>> OwnTable::dead_letters(std::size_t count_max) {
+Result<std::vector<DeadLetter>> OwnTable::dead_letters(const DeadLetterPage& page) {
     const auto read = [](const StoredEntry& entry) { return dead_letter_of(entry); };
-    auto letters = sorted(
-        read_all<DeadLetter>(store_->list(keys_.kind("dead")), read),
-        [](const DeadLetter& letter) { return std::pair(letter.partition, letter.sequence); });
-    if (letters.ok() && letters->size() > count_max) letters->resize(count_max);
+    const auto id = [](const DeadLetter& letter) {
+        return DeadLetterId{letter.partition, letter.sequence};
+    };
+    auto letters = sorted(read_all<DeadLetter>(store_->list(keys_.kind("dead")), read), id);
+    if (!letters.ok()) return letters;
+    if (page.after) {
+        std::erase_if(*letters,
+                      [&](const DeadLetter& letter) { return id(letter) <= *page.after; });
+    }
+    if (letters->size() > page.count_max) letters->resize(page.count_max);
     return letters;
+}
+
+Result<std::map<PartitionId, std::uint64_t>> OwnTable::dead_letter_counts() {
+    EK_TRY_ASSIGN(const auto letters,
+                  dead_letters({.count_max = std::numeric_limits<std::size_t>::max()}));
+    std::map<PartitionId, std::uint64_t> counts;
+    for (const DeadLetter& letter : letters) ++counts[letter.partition];
+    return counts;
+}
+
+Result<> OwnTable::remove_dead_letter(const DeadLetterId& id) {
+    const std::string key = keys_.dead_letter(id.partition, id.sequence);
+    EK_TRY_ASSIGN(const auto found, store_->get(key));
+    if (!found) return {};
+    return store_->remove(key, found->version);
 }
 
 Result<std::vector<Record>> OwnTable::records(std::string_view prefix) {

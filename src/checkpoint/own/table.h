@@ -38,7 +38,10 @@ public:
     Result<> write_checkpoint(const Checkpoint& checkpoint, WallTime now);
     Result<> reset_checkpoint(const Checkpoint& checkpoint, WallTime now);
     Result<> add_dead_letter(const DeadLetter& letter);
-    Result<std::vector<DeadLetter>> dead_letters(std::size_t count_max);
+    Result<std::vector<DeadLetter>> dead_letters(const DeadLetterPage& page);
+    // Reads them all: a store of the user's lists entries with their values.
+    Result<std::map<PartitionId, std::uint64_t>> dead_letter_counts();
+    Result<> remove_dead_letter(const DeadLetterId& id);
     Result<std::vector<Record>> records(std::string_view prefix);
     Result<std::string> write_record(const Record& record);
 

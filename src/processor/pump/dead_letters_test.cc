@@ -57,14 +57,14 @@ TEST_F(HubLetters, say_why_and_where_it_was) {
         EXPECT_NE(outlet.sent.find(told), std::string::npos) << told;
     }
     EXPECT_EQ(outlet.key, "home-17");
-    EXPECT_TRUE(server.snapshot(group).dead_letters(10).empty());
+    EXPECT_TRUE(server.snapshot(group).dead_letters({10}).empty());
 }
 
 TEST_F(HubLetters, are_not_put_while_the_hub_is_away) {
     outlet.answer = Error{ErrorCode::unavailable, "away"};
 
     EXPECT_EQ(put().value().error().code, ErrorCode::unavailable);
-    EXPECT_TRUE(server.snapshot(group).dead_letters(10).empty());
+    EXPECT_TRUE(server.snapshot(group).dead_letters({10}).empty());
 }
 
 TEST_F(HubLetters, go_to_the_store_if_the_hub_will_never_take_them) {
@@ -72,7 +72,7 @@ TEST_F(HubLetters, go_to_the_store_if_the_hub_will_never_take_them) {
 
     EXPECT_TRUE(put().value().ok());
 
-    const auto kept = server.snapshot(group).dead_letters(10);
+    const auto kept = server.snapshot(group).dead_letters({10});
     ASSERT_EQ(kept.size(), 1u);
     EXPECT_EQ(kept[0].sequence, SequenceNumber{41});
     EXPECT_EQ(kept[0].cause, "no such house");
