@@ -70,7 +70,7 @@ public:
 
     T& operator*() & { return value(); }
     const T& operator*() const& { return value(); }
-    T&& operator*() && { return std::move(value()); }
+    T operator*() && { return std::move(value()); }
     T* operator->() { return &value(); }
     const T* operator->() const { return &value(); }
 
@@ -82,7 +82,8 @@ public:
         if (!ok()) detail::bad_result_access(&std::get<1>(state_));
         return std::get<0>(state_);
     }
-    T&& value() && { return std::move(value()); }
+    // A value, no reference into a temporary: it lives as long as a loop over it.
+    T value() && { return std::move(value()); }
 
     Error& error() {
         if (ok()) detail::bad_result_access(nullptr);

@@ -55,6 +55,18 @@ TEST(Result, gives_its_value_away_without_a_copy) {
     EXPECT_EQ(*taken, 7);
 }
 
+// for (auto& x : call().value()) is what people write; until C++23 it keeps only the last temporary.
+TEST(Result, of_a_call_keeps_its_value_for_a_whole_loop) {
+    std::string seen;
+
+    for (const char each : text_or(false).value()) seen += each;
+    for (const char each : *text_or(false)) seen += each;
+
+    EXPECT_EQ(seen, "texttext");
+    static_assert(std::is_same_v<decltype(text_or(false).value()), std::string>);
+    static_assert(std::is_same_v<decltype(*text_or(false)), std::string>);
+}
+
 TEST(ResultDeathTest, the_wrong_side_ends_the_process_and_says_why) {
     Result<int> failed = an_error();
     const Result<int> good = 1;
