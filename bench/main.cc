@@ -9,7 +9,8 @@ int main(int count, char** arguments) {
         .name = "evenkeel bench",
         .description = "Benchmark this build on this machine",
         .examples = bench::examples,
-        .commands = {bench::add_log, bench::add_amqp, bench::add_restart, bench::add_processor,
-                     bench::add_remote_hub, bench::add_children}};
+        .groups = {{"Subcommands",
+                    {bench::add_log, bench::add_amqp, bench::add_restart, bench::add_processor,
+                     bench::add_remote_hub, bench::add_children}}}};
     return static_cast<int>(cli::run(program, count, arguments));
 }

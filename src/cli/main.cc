@@ -5,6 +5,14 @@
 
 namespace {
 
+constexpr const char* first_steps = R"(
+First steps:
+  evenkeel dev                a local hub; then, in another terminal:
+  evenkeel send eh1 "hello"   send an event to it
+  evenkeel read eh1           read it back
+
+'evenkeel --help' shows more examples, 'evenkeel COMMAND --help' the options of a command.)";
+
 constexpr const char* examples = R"(
 Examples:
   evenkeel dev                         a local hub for development, for any Event Hubs SDK
@@ -31,29 +39,29 @@ Exit codes: 0 done, 1 failed, 2 wrong usage, 3 not found, 4 not allowed, 5 canno
 int main(int count, char** arguments) {
     using namespace evenkeel;
     set_log(LogLevel::info);
-    const cli::Program program{.name = "evenkeel",
-                               .description = "Evenkeel: partitioned, durable event streams.",
-                               .version = "evenkeel " EVENKEEL_VERSION,
-                               .examples = examples,
-                               .commands = {
-                                   cli::add_dev,
-                                   cli::add_send,
-                                   cli::add_read,
-                                   cli::add_hub,
-                                   cli::add_group,
-                                   cli::add_key,
-                                   cli::add_conn,
-                                   cli::add_check,
-                                   cli::add_completion,
-                                   cli::add_checkpoint,
-                                   cli::add_serve,
-                                   cli::add_process,
-                                   cli::add_status,
-                                   cli::add_processor,
-                                   demo::add_demo,
-                                   demo::add_producer,
-                                   demo::add_member,
-                                   cli::add_bench,
-                               }};
+    const cli::Program program{
+        .name = "evenkeel",
+        .description = "Evenkeel: partitioned, durable event streams.",
+        .version = "evenkeel " EVENKEEL_VERSION,
+        .first_steps = first_steps,
+        .examples = examples,
+        .groups = {{"Run a hub", {cli::add_dev, cli::add_serve}},
+                   {"Events", {cli::add_send, cli::add_read}},
+                   {"Event hubs and access",
+                    {cli::add_hub, cli::add_group, cli::add_key, cli::add_conn}},
+                   {"Event processors",
+                    {cli::add_process, cli::add_status, cli::add_processor, cli::add_checkpoint}},
+                   {"Diagnosis",
+                    {cli::add_check, cli::add_bench, demo::add_demo,
+                     demo::add_producer, demo::add_member}},
+                   {"Settings", {cli::add_completion}}},
+        .synonyms = {{"topic", "hub"},       {"topics", "hub"},     {"stream", "hub"},
+                     {"produce", "send"},    {"publish", "send"},   {"pub", "send"},
+                     {"consume", "read"},    {"subscribe", "read"}, {"sub", "read"},
+                     {"tail", "read"},       {"consumer", "group"}, {"lag", "status"},
+                     {"start", "dev"},       {"server", "serve"},   {"acl", "key"},
+                     {"profile", "context"}, {"login", "context"},  {"dlq", "deadletter"},
+                     {"add", "create"},      {"new", "create"},     {"info", "show"},
+                     {"get", "show"},        {"update", "alter"},   {"seek", "set"}}};
     return static_cast<int>(cli::run(program, count, arguments));
 }

@@ -1,14 +1,13 @@
 #include "cli/program.h"
 
+#include <algorithm>
 #include <csignal>
-#include <string_view>
 
 #include <sys/resource.h>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
-#include "base/spelling.h"
 #include "cli/commands/completion.h"
 
 namespace evenkeel::cli {
@@ -22,42 +21,22 @@ const CLI::App* innermost(const CLI::App* app) {
     }
 }
 
-std::string command_of(const CLI::App* app) {
-    const CLI::App* parent = app->get_parent();
-    return parent ? command_of(parent) + " " + app->get_name() : app->get_name();
-}
-
-// "--seconds" for a word that is almost an option or command of `app`; empty if none is.
-std::string suggestion(const CLI::App* app, const std::string& word) {
-    std::vector<std::string> words;
-    for (const CLI::Option* option : app->get_options()) {
-        for (const auto& name : option->get_lnames()) words.push_back("--" + name);
-    }
-    for (const CLI::App* command : app->get_subcommands([](const CLI::App*) { return true; })) {
-        if (!command->get_group().empty()) words.push_back(command->get_name());
-    }
-    return nearest(word, words);
-}
-
-ExitCode explain(CLI::App& app, const CLI::ParseError& error) {
+ExitCode explain(CLI::App& app, const CLI::ParseError& error, const Synonyms& synonyms) {
     if (error.get_exit_code() == 0) {  // --help and --version
         app.exit(error);
         return ExitCode::done;
     }
-    const CLI::App* at = innermost(&app);
-    const bool lacks_command = at->get_require_subcommand_min() > 0;
-    std::string what = lacks_command ? command_of(at) + " needs a command" : error.what();
-    std::string hint = command_of(at) + " --help";
-    if (const auto extras = at->remaining(); !extras.empty()) {
-        const std::string_view kind = extras.front().starts_with('-') ? "an option" : "a command";
-        if (lacks_command) {
-            what = fmt::format("'{}' is not {} of {}", extras.front(), kind, command_of(at));
-        }
-        if (const auto word = suggestion(at, extras.front()); !word.empty()) {
-            hint = fmt::format("{} (did you mean {}?)", hint, word);
-        }
+    const CLI::App& at = *innermost(&app);
+    const std::string hint = command_of(at) + " --help";
+    const auto extras = at.remaining();
+    // What is missing may be what was misspelt.
+    const bool may_be_misspelt = dynamic_cast<const CLI::ExtrasError*>(&error) != nullptr ||
+                                 dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
+    if (may_be_misspelt && !extras.empty()) {
+        return wrong_usage(explain_unknown(at, extras.front(), synonyms), hint);
     }
-    return wrong_usage(what, hint);
+    const bool lacks_command = at.get_require_subcommand_min() > 0;
+    return wrong_usage(lacks_command ? explain_missing(at) : error.what(), hint);
 }
 
 // A file that grows beyond the user's limit is an error for its writer, not the end of the process.
@@ -79,20 +58,40 @@ ExitCode run(const Program& program, int count, char** arguments) {
     if (!program.version.empty()) app.set_version_flag("--version", program.version);
     app.require_subcommand(1);
     app.footer(program.examples);
-    for (const auto add : program.commands) add(app, chosen);
-    const std::string_view first = count > 1 ? arguments[1] : "";
+    set_help_style(app);
+    for (const auto& group : program.groups) {
+        for (const auto add : group.commands) {
+            const std::size_t before = app.get_subcommands({}).size();
+            add(app, chosen);
+            const auto all = app.get_subcommands({});
+            for (std::size_t i = before; i < all.size(); ++i) {
+                if (!all[i]->get_group().empty()) all[i]->group(group.title);
+            }
+        }
+    }
+    add_aliases(app);
+    std::vector<std::string> words(arguments + 1, arguments + count);
+    if (words.empty() && !program.first_steps.empty()) {
+        app.footer(program.first_steps);
+        fmt::print("{}", app.help());
+        return ExitCode::done;
+    }
+    const std::string first = words.empty() ? "" : words.front();
     // The scripts of 'evenkeel completion' ask with what was typed so far.
-    if (first == "__complete") return print_candidates(app, {arguments + 2, arguments + count});
-    std::vector<char*> words(arguments, arguments + count);
-    std::string help = "--help";
+    if (first == "__complete") return print_candidates(app, {words.begin() + 1, words.end()});
     if (first == "help") {  // 'help hub ls' is 'hub ls --help'
-        words.erase(words.begin() + 1);
-        words.push_back(help.data());
+        words.erase(words.begin());
+        words.emplace_back("--help");
+    }
+    if (const auto unknown = find_unknown(app, words)) {
+        return wrong_usage(explain_unknown(*unknown->parent, unknown->word, program.synonyms),
+                           command_of(*unknown->parent) + " --help");
     }
     try {
-        app.parse(static_cast<int>(words.size()), words.data());
+        std::ranges::reverse(words);  // as the parser wants them
+        app.parse(words);
     } catch (const CLI::ParseError& error) {
-        return explain(app, error);
+        return explain(app, error, program.synonyms);
     }
     return chosen.exit;
 }

@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "cli/exit_code.h"
+#include "cli/usage.h"
 
 namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
 class App;
@@ -38,12 +39,20 @@ private:
 // Adds one command, with its options, to the parser.
 using AddCommand = void (*)(CLI::App& app, Chosen& chosen);
 
+// Commands under one heading of the help.
+struct CommandGroup {
+    std::string title;
+    std::vector<AddCommand> commands;
+};
+
 struct Program {
     std::string name;  // as users type it, such as "evenkeel"
     std::string description;
-    std::string version = {};          // what --version prints; empty: there is no such option
-    std::string examples;              // below the help
-    std::vector<AddCommand> commands;  // in the order of the help
+    std::string version = {};      // what --version prints; empty: there is no such option
+    std::string first_steps = {};  // below the help of the bare program; empty: that is an error
+    std::string examples;          // below the help
+    std::vector<CommandGroup> groups;  // in the order of the help
+    Synonyms synonyms = {};            // for those who know another tool
 };
 
 // Runs the command that the arguments name. Wrong usage is explained on stderr, with a hint.

@@ -10,6 +10,7 @@
 #include "cli/commands/commands.h"
 #include "cli/remote/admin_client.h"
 #include "cli/text/listing.h"
+#include "cli/usage.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -79,30 +80,6 @@ struct Typed {
     std::vector<std::string> positionals;
     std::map<std::string, std::string> values;  // of options, by their long name
 };
-
-const CLI::Option* find_option(const CLI::App& app, const std::string& word) {
-    const std::string name = word.substr(0, word.find('='));
-    for (const CLI::Option* option : app.get_options()) {
-        for (const auto& known : option->get_lnames()) {
-            if (name == "--" + known) return option;
-        }
-        for (const auto& known : option->get_snames()) {
-            if (name == "-" + known) return option;
-        }
-    }
-    return nullptr;
-}
-
-bool takes_value(const CLI::Option& option) {
-    return option.get_items_expected_max() > 0;
-}
-
-const CLI::App* find_command(const CLI::App& app, const std::string& word) {
-    for (const CLI::App* command : app.get_subcommands([](const CLI::App*) { return true; })) {
-        if (command->get_name() == word && !command->get_group().empty()) return command;
-    }
-    return nullptr;
-}
 
 // All but the last word, which is being typed.
 Typed read_words(const CLI::App& app, const std::vector<std::string>& words) {
@@ -205,13 +182,18 @@ std::vector<Candidate> names_of(const CLI::App& app) {
     return names;
 }
 
-std::vector<Candidate> words_of(const Typed& typed) {
+// Aliases are offered to those who have begun to type one.
+std::vector<Candidate> words_of(const Typed& typed, bool has_begun) {
     std::vector<Candidate> words;
     if (typed.positionals.empty()) {
         const auto all = typed.command->get_subcommands([](const CLI::App*) { return true; });
         for (const CLI::App* command : all) {
             if (command->get_group().empty()) continue;
             words.push_back({command->get_name(), command->get_description()});
+            if (!has_begun) continue;
+            for (const auto& alias : command->get_aliases()) {
+                words.push_back({alias, command->get_description()});
+            }
         }
     }
     std::size_t place = 0;
@@ -252,7 +234,7 @@ std::vector<Candidate> candidates(const CLI::App& app, const std::vector<std::st
     } else if (last.starts_with('-')) {
         all = names_of(*typed.command);
     } else {
-        all = words_of(typed);
+        all = words_of(typed, !last.empty());
     }
     std::erase_if(all, [&](const Candidate& one) { return !one.text.starts_with(last); });
     return all;

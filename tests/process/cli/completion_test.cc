@@ -87,6 +87,9 @@ TEST_F(Completion, scripts_are_valid_in_their_shell) {
 TEST_F(Completion, knows_commands_options_and_their_values) {
     EXPECT_EQ(in_bash("gro"), "group\n");
     EXPECT_EQ(in_bash("hub ''"), "ls create show alter purge rm backup restore copy\n");
+    EXPECT_EQ(in_bash("hub li"), "list\n") << "an alias, once it was begun";
+    EXPECT_EQ(in_bash("hub de"), "describe delete\n");
+    EXPECT_EQ(in_bash("hub list --out"), "--output\n");
     EXPECT_EQ(in_bash("hub ls --out"), "--output\n");
     EXPECT_EQ(in_bash("hub ls -o ''"), "table json name\n");
     EXPECT_EQ(in_bash("read eh1 --partition 0 --fo"), "--follow --format\n");

@@ -1,0 +1,147 @@
+#include "cli/usage.h"
+
+#include <algorithm>
+#include <sstream>
+
+#include <CLI/CLI.hpp>
+#include <fmt/core.h>
+
+#include "base/spelling.h"
+#include "base/text.h"
+
+namespace evenkeel::cli {
+namespace {
+
+class HelpStyle final : public CLI::Formatter {
+public:
+    std::string make_subcommand(const CLI::App* command) const override {
+        std::stringstream out;
+        CLI::detail::format_help(out, command->get_display_name(), command->get_description(),
+                                 get_column_width());
+        return out.str();
+    }
+};
+
+std::vector<const CLI::App*> commands_below(const CLI::App& app) {
+    return app.get_subcommands([](const CLI::App*) { return true; });
+}
+
+void alias_if_free(CLI::App& parent, CLI::App& command, const char* alias) {
+    if (!find_command(parent, alias)) command.alias(alias);
+}
+
+// An option if it looks like one, else a command; empty if none is near.
+std::string meant(const CLI::App& app, const std::string& word, const Synonyms& synonyms) {
+    std::vector<std::string> words;
+    if (word.starts_with('-')) {
+        for (const CLI::Option* option : app.get_options()) {
+            if (option->get_group().empty()) continue;
+            for (const auto& name : option->get_lnames()) words.push_back("--" + name);
+        }
+    } else {
+        for (const CLI::App* command : commands_below(app)) {
+            if (command->get_group().empty()) continue;
+            words.push_back(command->get_name());
+            for (const auto& alias : command->get_aliases()) words.push_back(alias);
+        }
+        for (const auto& [other, ours] : synonyms) {
+            if (other == word && find_command(app, ours)) return ours;
+        }
+    }
+    if (auto near = nearest(word, words); !near.empty()) return near;
+    const auto longer = std::ranges::find_if(
+        words, [&](const std::string& one) { return word.size() > 2 && one.starts_with(word); });
+    return longer == words.end() ? std::string() : *longer;
+}
+
+}  // namespace
+
+void set_help_style(CLI::App& app) {
+    app.formatter(std::make_shared<HelpStyle>());
+}
+
+void add_aliases(CLI::App& app) {
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        const std::string name = command->get_name();
+        if (name == "ls") alias_if_free(app, *command, "list");
+        if (name == "show") alias_if_free(app, *command, "describe");
+        if (name == "rm") {
+            alias_if_free(app, *command, "delete");
+            alias_if_free(app, *command, "remove");
+        }
+        add_aliases(*command);
+    }
+}
+
+const CLI::App* find_command(const CLI::App& app, const std::string& word) {
+    for (const CLI::App* command : commands_below(app)) {
+        if (command->check_name(word)) return command;
+    }
+    return nullptr;
+}
+
+const CLI::Option* find_option(const CLI::App& app, const std::string& word) {
+    const std::string name = word.substr(0, word.find('='));
+    for (const CLI::Option* option : app.get_options()) {
+        for (const auto& known : option->get_lnames()) {
+            if (name == "--" + known) return option;
+        }
+        for (const auto& known : option->get_snames()) {
+            if (name == "-" + known) return option;
+        }
+    }
+    return nullptr;
+}
+
+bool takes_value(const CLI::Option& option) {
+    return option.get_items_expected_max() > 0;
+}
+
+std::string command_of(const CLI::App& app) {
+    const CLI::App* parent = app.get_parent();
+    return parent ? command_of(*parent) + " " + app.get_name() : app.get_name();
+}
+
+std::optional<UnknownCommand> find_unknown(const CLI::App& app,
+                                           const std::vector<std::string>& words) {
+    const CLI::App* at = &app;
+    for (std::size_t i = 0; i < words.size() && at->get_require_subcommand_min() > 0; ++i) {
+        const std::string& word = words[i];
+        if (word.starts_with('-')) {
+            const CLI::Option* const option = find_option(*at, word);
+            if (!option) return std::nullopt;  // the parser reports it
+            if (takes_value(*option) && word.find('=') == std::string::npos) ++i;
+            continue;
+        }
+        const CLI::App* const command = find_command(*at, word);
+        if (!command) return UnknownCommand{at, word};
+        at = command;
+    }
+    return std::nullopt;
+}
+
+std::string explain_unknown(const CLI::App& parent, const std::string& word,
+                            const Synonyms& synonyms) {
+    const bool is_option = word.starts_with('-');
+    const std::string_view kind = is_option                                  ? "unknown option"
+                                  : parent.get_require_subcommand_min() == 0 ? "unexpected argument"
+                                                                             : "unknown command";
+    std::string text = fmt::format("{} '{}'", kind, printable(word.substr(0, word.find('='))));
+    if (parent.get_parent()) text += fmt::format(" of '{}'", command_of(parent));
+    const std::string near = meant(parent, word.substr(0, word.find('=')), synonyms);
+    return near.empty() ? text : fmt::format("{}; did you mean '{}'?", text, near);
+}
+
+std::string explain_missing(const CLI::App& parent) {
+    std::vector<std::string> names;
+    for (const CLI::App* command : commands_below(parent)) {
+        if (!command->get_group().empty()) names.push_back(command->get_name());
+    }
+    std::string text = command_of(parent) + " needs a command";
+    for (std::size_t i = 0; i < names.size(); ++i) {
+        text += (i == 0 ? ": " : i + 1 == names.size() ? " or " : ", ") + names[i];
+    }
+    return text;
+}
+
+}  // namespace evenkeel::cli

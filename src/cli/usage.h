@@ -1,0 +1,49 @@
+// What users are shown of the declared commands: other names of commands, the help, and what was
+// probably meant by a word that is neither a command nor an option.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace CLI {  // NOLINT(readability-identifier-naming): the library's own name
+class App;
+class Option;
+}  // namespace CLI
+
+namespace evenkeel::cli {
+
+// Words of other tools, and our word for it: {"topic", "hub"}.
+using Synonyms = std::vector<std::pair<std::string, std::string>>;
+
+// Before commands are declared: their help does not list aliases.
+void set_help_style(CLI::App& app);
+// After that: `list` for each `ls`, `delete` and `remove` for `rm`, `describe` for `show`, wherever
+// the name is free.
+void add_aliases(CLI::App& app);
+
+// The command below `app` that has this name or alias; none if there is none.
+const CLI::App* find_command(const CLI::App& app, const std::string& word);
+// The option of `app` that a word such as --output=json or -o names; none if there is none.
+const CLI::Option* find_option(const CLI::App& app, const std::string& word);
+bool takes_value(const CLI::Option& option);
+
+// "evenkeel hub ls"
+std::string command_of(const CLI::App& app);
+
+// A word where a command was expected, and the command that has none of that name.
+struct UnknownCommand {
+    const CLI::App* parent;
+    std::string word;
+};
+// `words` without the program's name.
+std::optional<UnknownCommand> find_unknown(const CLI::App& app,
+                                           const std::vector<std::string>& words);
+// "unknown command 'hbu'; did you mean 'hub'?"
+std::string explain_unknown(const CLI::App& parent, const std::string& word,
+                            const Synonyms& synonyms);
+// "evenkeel hub needs a command: ls, create or rm"
+std::string explain_missing(const CLI::App& parent);
+
+}  // namespace evenkeel::cli

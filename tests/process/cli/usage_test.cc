@@ -1,0 +1,93 @@
+// The program as someone meets it who does not know its commands.
+#include "process/cli/dev_hub.h"
+
+namespace evenkeel::cli_tests {
+namespace {
+
+class Usage : public CliTest {};
+
+TEST_F(Usage, bare_program_shows_commands_and_a_first_example) {
+    const auto bare = evenkeel({});
+
+    EXPECT_EQ(bare.exit_code, 0);
+    EXPECT_EQ(bare.errors, "");
+    for (const auto* const part :
+         {"Run a hub:\n  dev  ", "Events:\n  send  ", "Event processors:\n  process ",
+          "Settings:\n", "  evenkeel dev  ", "  evenkeel read eh1  ", "evenkeel COMMAND --help"}) {
+        EXPECT_TRUE(has(bare.output, part)) << part << " is not in\n" << bare.output;
+    }
+    EXPECT_FALSE(has(bare.output, "Subcommands:")) << "a command has no group\n" << bare.output;
+    EXPECT_EQ(evenkeel({""}).exit_code, 2) << "an empty word is not the bare program";
+}
+
+TEST_F(Usage, takes_the_names_that_other_tools_use) {
+    EXPECT_EQ(evenkeel({"hub", "list", "-o", "name"}).output,
+              evenkeel({"hub", "ls", "-o", "name"}).output);
+    EXPECT_TRUE(has(evenkeel({"hub", "describe", "eh1"}).output, "PARTITION"));
+    for (const auto* const verb : {"delete", "remove"}) {
+        ASSERT_EQ(evenkeel({"hub", "create", "prey"}).exit_code, 0);
+        const auto refused = evenkeel({"hub", verb, "prey"});
+        EXPECT_EQ(refused.exit_code, 2) << "it asks as rm does";
+        EXPECT_TRUE(has(refused.errors, "--yes")) << refused.errors;
+        EXPECT_EQ(evenkeel({"hub", verb, "prey", "--yes"}).exit_code, 0);
+        EXPECT_EQ(evenkeel({"hub", "show", "prey"}).exit_code, 3);
+    }
+    EXPECT_EQ(evenkeel({"group", "list", "eh1", "-o", "name"}).output, "$Default\n");
+    EXPECT_EQ(evenkeel({"key", "describe", "RootManageSharedAccessKey"}).exit_code, 0);
+}
+
+TEST_F(Usage, help_lists_each_command_once) {
+    const auto help = evenkeel({"hub", "--help"});
+
+    EXPECT_EQ(help.exit_code, 0);
+    EXPECT_TRUE(has(help.output, "\n  ls  ")) << help.output;
+    EXPECT_FALSE(has(help.output, "delete")) << help.output;
+    EXPECT_FALSE(has(help.output, "ls, list")) << help.output;
+    EXPECT_EQ(evenkeel({"help", "hub", "list"}).exit_code, 0);
+}
+
+TEST_F(Usage, suggests_what_was_probably_meant) {
+    struct Case {
+        std::vector<std::string> arguments;
+        std::string expected;
+    };
+    for (const auto& [arguments, expected] : {
+             Case{{"hbu"}, "unknown command 'hbu'; did you mean 'hub'?\n"},
+             Case{{"hbu", "ls"}, "unknown command 'hbu'; did you mean 'hub'?\n"},
+             Case{{"reda", "send"}, "unknown command 'reda'; did you mean 'read'?\n"},
+             Case{{"help", "hbu"}, "unknown command 'hbu'; did you mean 'hub'?\n"},
+             Case{{"stat"}, "unknown command 'stat'; did you mean 'status'?\n"},
+             Case{{"topic"}, "unknown command 'topic'; did you mean 'hub'?\n"},
+             Case{{"consume", "eh1"}, "unknown command 'consume'; did you mean 'read'?\n"},
+             Case{{"hub", "lss"}, "unknown command 'lss' of 'evenkeel hub'; did you mean 'ls'?\n"},
+             Case{{"hub", "removee", "x"}, "of 'evenkeel hub'; did you mean 'remove'?\n"},
+             Case{{"hub", "--lss"}, "unknown option '--lss' of 'evenkeel hub'\n"},
+             Case{{"hub", "ls", "--outptu=json"},
+                  "unknown option '--outptu' of 'evenkeel hub ls'; did you mean '--output'?\n"},
+             Case{{"read", "--folow"}, "did you mean '--follow'?\n"},
+             Case{{"hub", "show", "eh1", "eh2"},
+                  "unexpected argument 'eh2' of 'evenkeel hub show'\n"},
+             Case{{"frobnicate"}, "unknown command 'frobnicate'\n  try: evenkeel --help\n"},
+             Case{{"hub"}, "needs a command: ls, create, show, alter, purge or rm\n"},
+             Case{{"", "ls"}, "unknown command ''\n"},
+         }) {
+        const auto outcome = evenkeel(arguments);
+
+        EXPECT_EQ(outcome.exit_code, 2) << outcome.errors;
+        EXPECT_TRUE(has(outcome.errors, expected)) << outcome.errors;
+        EXPECT_EQ(outcome.output, "");
+    }
+}
+
+TEST_F(Usage, errors_show_neither_escapes_nor_secrets) {
+    const auto outcome = evenkeel({"\x1b[31mhub"});
+    EXPECT_EQ(outcome.exit_code, 2);
+    EXPECT_FALSE(has(outcome.errors, "\x1b")) << outcome.errors;
+
+    const auto pasted = evenkeel({"Endpoint=sb://h;SharedAccessKey=abc"});
+    EXPECT_EQ(pasted.exit_code, 2);
+    EXPECT_FALSE(has(pasted.errors, "abc")) << pasted.errors;
+}
+
+}  // namespace
+}  // namespace evenkeel::cli_tests
