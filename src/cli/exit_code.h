@@ -1,9 +1,9 @@
 // How a command ends: its exit code, and what it says on stderr when it failed.
 #pragma once
 
-#include <string>
 #include <string_view>
 
+#include "cli/text/secrets.h"
 #include <evenkeel/error.h>
 
 namespace evenkeel::cli {
@@ -25,10 +25,6 @@ enum class ExitCode : int {
 
 // Of what failed in this process; exit_code_remote() is for what failed elsewhere.
 ExitCode exit_code(ErrorCode code);
-
-// Keys, tokens and passwords in `text` as ***, wherever something looks like a connection string:
-// users paste them into the wrong place, and errors end up in logs.
-std::string without_secrets(std::string_view text);
 
 // Says what failed, why, and what to do, each on a line of its own. `hint` may be empty.
 ExitCode fail(std::string_view what, const Error& error, std::string_view hint = {});

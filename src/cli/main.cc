@@ -54,7 +54,7 @@ int main(int count, char** arguments) {
                    {"Diagnosis",
                     {cli::add_check, cli::add_bench, demo::add_demo,
                      demo::add_producer, demo::add_member}},
-                   {"Settings", {cli::add_completion}}},
+                   {"Settings", {cli::add_context, cli::add_completion}}},
         .synonyms = {{"topic", "hub"},       {"topics", "hub"},     {"stream", "hub"},
                      {"produce", "send"},    {"publish", "send"},   {"pub", "send"},
                      {"consume", "read"},    {"subscribe", "read"}, {"sub", "read"},

@@ -9,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "cli/commands/completion.h"
+#include "cli/commands/context_options.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -70,6 +71,7 @@ ExitCode run(const Program& program, int count, char** arguments) {
         }
     }
     add_aliases(app);
+    add_context_option(app);
     std::vector<std::string> words(arguments + 1, arguments + count);
     if (words.empty() && !program.first_steps.empty()) {
         app.footer(program.first_steps);
@@ -78,7 +80,11 @@ ExitCode run(const Program& program, int count, char** arguments) {
     }
     const std::string first = words.empty() ? "" : words.front();
     // The scripts of 'evenkeel completion' ask with what was typed so far.
-    if (first == "__complete") return print_candidates(app, {words.begin() + 1, words.end()});
+    if (first == "__complete") {
+        words.erase(words.begin());
+        (void)use_context(app, words);  // names come from its hub, or from none
+        return print_candidates(app, words);
+    }
     if (first == "help") {  // 'help hub ls' is 'hub ls --help'
         words.erase(words.begin());
         words.emplace_back("--help");
@@ -86,6 +92,10 @@ ExitCode run(const Program& program, int count, char** arguments) {
     if (const auto unknown = find_unknown(app, words)) {
         return wrong_usage(explain_unknown(*unknown->parent, unknown->word, program.synonyms),
                            command_of(*unknown->parent) + " --help");
+    }
+    if (const auto used = use_context(app, words); !used.ok()) {
+        return fail("the context cannot be used", used.error(),
+                    "'evenkeel context ls' lists the contexts, --hub names a hub without one");
     }
     try {
         std::ranges::reverse(words);  // as the parser wants them

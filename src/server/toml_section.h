@@ -1,5 +1,5 @@
 // One table of a TOML file, read key by key: what is wrong with a value, and what nobody asked for,
-// is gathered with its line. Internal to server/config.cc.
+// is gathered with its line. For server/config.cc, and the contexts of cli/.
 //
 //     TomlSection limits = top.table("limits");
 //     limits.number("connections_max", 1, 1'000'000, options.connections_max);

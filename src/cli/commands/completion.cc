@@ -8,6 +8,7 @@
 #include "base/text.h"
 #include "cli/commands/bench.h"
 #include "cli/commands/commands.h"
+#include "cli/contexts.h"
 #include "cli/remote/admin_client.h"
 #include "cli/text/listing.h"
 #include "cli/usage.h"
@@ -129,8 +130,17 @@ std::vector<Candidate> choices_of(const CLI::Option& option) {
     return choices;
 }
 
-// What the hub has of that kind: HUB, GROUP or KEY. Nothing if it cannot be asked now.
+std::vector<Candidate> context_names() {
+    std::vector<Candidate> names;
+    const auto contexts = read_contexts();
+    if (!contexts.ok()) return names;
+    for (const auto& [name, context] : contexts->all) names.push_back({name, "context"});
+    return names;
+}
+
+// What the hub has of that kind: HUB, GROUP or KEY; or CONTEXT. Nothing if it cannot be asked now.
 std::vector<Candidate> live_names(const std::string& kind, const Typed& typed) {
+    if (kind == "CONTEXT") return context_names();
     std::vector<Candidate> names;
     const auto value = [&](const char* name) {
         const auto found = typed.values.find(name);
@@ -160,6 +170,7 @@ std::vector<Candidate> live_names(const std::string& kind, const Typed& typed) {
 
 std::vector<Candidate> values_of(const CLI::Option& option, const Typed& typed) {
     if (auto choices = choices_of(option); !choices.empty()) return choices;
+    if (option.check_name("--context")) return live_names("CONTEXT", typed);
     if (option.check_name("--event-hub")) return live_names("HUB", typed);
     if (option.check_name("--group")) return live_names("GROUP", typed);
     if (option.check_name("--key") && option.get_type_name() == "KEY") {
@@ -201,7 +212,7 @@ std::vector<Candidate> words_of(const Typed& typed, bool has_begun) {
         if (!option->get_positional() || option->get_group().empty()) continue;
         if (place++ != typed.positionals.size()) continue;
         const std::string name = option->get_single_name();
-        const bool is_live = name == "HUB" || name == "GROUP" || name == "KEY";
+        const bool is_live = name == "HUB" || name == "GROUP" || name == "KEY" || name == "CONTEXT";
         const auto more = is_live ? live_names(name, typed) : choices_of(*option);
         words.insert(words.end(), more.begin(), more.end());
     }
