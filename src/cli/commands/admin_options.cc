@@ -16,6 +16,7 @@ namespace {
 constexpr const char* hub_examples = R"(
 Examples:
   evenkeel hub ls
+  evenkeel hub ls --watch                  redraw it every 2 seconds
   evenkeel hub create orders --partitions 8 --retention 7d
   evenkeel hub show orders -o json | jq .events
   evenkeel hub alter orders --partitions 16 --retention forever
@@ -63,6 +64,7 @@ struct Noun {
     Chosen* chosen = nullptr;
     Options options;
     std::string output = "table";
+    Watch watch;
 
     // A command below the noun that runs `act` with the noun's options.
     CLI::App* leaf(const char* name, const char* what, ExitCode (*act)(const Options&)) {
@@ -70,9 +72,16 @@ struct Noun {
         command->footer(app->get_footer());
         command->callback([this, act] {
             options.output = output_of(output);
-            chosen->exit = act(options);
+            chosen->exit = watched(watch, options.output == Output::json,
+                                   [this, act] { return act(options); });
         });
         add_admin(*command, options.remote);
+        return command;
+    }
+    // The same with --watch, for one that only looks.
+    CLI::App* list(const char* name, const char* what, ExitCode (*act)(const Options&)) {
+        auto* command = leaf(name, what, act);
+        add_watch(*command, watch);
         return command;
     }
 };
@@ -113,7 +122,7 @@ void add_hub(CLI::App& app, Chosen& chosen) {
         command->add_option("HUB", hub.name, "Name of the event hub")->required();
         return command;
     };
-    add_output(*hubs.leaf("ls", "List event hubs", hub_ls), output, {"table", "json", "name"});
+    add_output(*hubs.list("ls", "List event hubs", hub_ls), output, {"table", "json", "name"});
     auto* create = named(hubs.leaf("create", "Create an event hub", hub_create));
     add_settings(*create, hub);
     create->add_option("--group", hub.groups, "Consumer group to create with it; repeatable")
@@ -121,7 +130,7 @@ void add_hub(CLI::App& app, Chosen& chosen) {
         ->allow_extra_args(false);
     create->add_flag("--if-not-exists", hub.if_not_exists, "Do nothing if it exists");
     add_output(*create, output, {"table", "json"});
-    add_output(*named(hubs.leaf("show", "Show an event hub and its partitions", hub_show)), output,
+    add_output(*named(hubs.list("show", "Show an event hub and its partitions", hub_show)), output,
                {"table", "json"});
     auto* alter = named(hubs.leaf("alter", "Change the settings of an event hub", hub_alter));
     add_settings(*alter, hub);
@@ -150,7 +159,7 @@ void add_group(CLI::App& app, Chosen& chosen) {
         of_hub(command)->add_option("GROUP", group.name, "Name of the consumer group")->required();
         return command;
     };
-    add_output(*of_hub(groups.leaf("ls", "List the consumer groups of an event hub", group_ls)),
+    add_output(*of_hub(groups.list("ls", "List the consumer groups of an event hub", group_ls)),
                output, {"table", "json", "name"});
     auto* create = named(groups.leaf("create", "Create a consumer group", group_create));
     create->add_flag("--if-not-exists", group.if_not_exists, "Do nothing if it exists");
@@ -176,7 +185,7 @@ void add_key(CLI::App& app, Chosen& chosen) {
         of_hub(command)->add_option("KEY", key.name, "Name of the key")->required();
         return command;
     };
-    add_output(*of_hub(keys.leaf("ls", "List names and rights, without secrets", key_ls)), output,
+    add_output(*of_hub(keys.list("ls", "List names and rights, without secrets", key_ls)), output,
                {"table", "json", "name"});
     add_output(*named(keys.leaf("show", "Show a key and its secrets", key_show)), output,
                {"table", "json"});
@@ -232,11 +241,14 @@ void add_check(CLI::App& app, Chosen& chosen) {
         ->delimiter(',')
         ->allow_extra_args(false)
         ->check(CLI::IsMember({"send", "listen", "manage"}));
+    auto& watch = chosen.keep<Watch>();
+    add_watch(*command, watch);
     add_output(*command, output, {"table", "json"});
     add_admin(*command, options.remote);
-    command->callback([&options, &output, &chosen] {
+    command->callback([&options, &output, &watch, &chosen] {
         options.output = output_of(output);
-        chosen.exit = check(options);
+        chosen.exit =
+            watched(watch, options.output == Output::json, [&options] { return check(options); });
     });
 }
 

@@ -2,6 +2,7 @@
 
 #include "cli/commands/checkpoint.h"
 #include "cli/commands/commands.h"
+#include "cli/commands/shared_options.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -53,7 +54,12 @@ CLI::App* add(CLI::App& parent, CheckpointOptions& options, Chosen& chosen, cons
     command->add_option("-o,--output", options.output, "Output format")
         ->check(CLI::IsMember({"table", "json"}))
         ->capture_default_str();
-    command->callback([&options, &chosen, run] { chosen.exit = run(options); });
+    auto& watch = chosen.keep<Watch>();
+    if (std::string_view(name) == "ls") add_watch(*command, watch);
+    command->callback([&options, &chosen, &watch, run] {
+        chosen.exit =
+            watched(watch, options.output == "json", [&options, run] { return run(options); });
+    });
     return command;
 }
 

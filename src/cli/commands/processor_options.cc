@@ -35,6 +35,7 @@ EVENKEEL_HUB passes one of them.)";
 constexpr const char* status_examples = R"(
 Examples:
   evenkeel status eh1                                    processors that use the default store
+  evenkeel status eh1 --watch                            redraw it every 2 seconds
   evenkeel status eh1 --group billing --store sqlite:/var/lib/billing/progress.db
   evenkeel status eh1 -o json | jq '.partitions[] | select(.lag_events > 1000)')";
 
@@ -159,9 +160,13 @@ CLI::App* add_one(CLI::App& parent, ProcessorsOptions& options, Chosen& chosen, 
                         "Host name of the hub; default: that of the connection string");
     add_group(*command, options.group, options.store);
     auto& output = add_table_or_json(*command, chosen);
-    command->callback([&options, &output, run, &chosen] {
+    auto& watch = chosen.keep<Watch>();
+    if (std::string_view(name) == "ls" || std::string_view(name) == "history") {
+        add_watch(*command, watch);
+    }
+    command->callback([&options, &output, &watch, run, &chosen] {
         options.json = output == "json";
-        chosen.exit = run(options);
+        chosen.exit = watched(watch, options.json, [&options, run] { return run(options); });
     });
     return command;
 }
@@ -227,9 +232,11 @@ void add_status(CLI::App& app, Chosen& chosen) {
     add_connection(*command, options.remote);
     add_group(*command, options.group, options.store);
     auto& output = add_table_or_json(*command, chosen);
-    command->callback([&options, &output, &chosen] {
+    auto& watch = chosen.keep<Watch>();
+    add_watch(*command, watch);
+    command->callback([&options, &output, &watch, &chosen] {
         options.json = output == "json";
-        chosen.exit = status(options);
+        chosen.exit = watched(watch, options.json, [&options] { return status(options); });
     });
 }
 

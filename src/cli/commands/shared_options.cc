@@ -44,6 +44,11 @@ Output output_of(const std::string& word) {
     return word == "name" ? Output::name : Output::table;
 }
 
+void add_watch(CLI::App& command, Watch& watch) {
+    command.add_flag("--watch{2s}", watch.interval,
+                     "Show it again every 2 seconds, or --watch=10s; q or Ctrl-C ends it");
+}
+
 void add_danger(CLI::App& command, Danger& danger) {
     command.add_flag("-y,--yes", danger.yes, "Do not ask for confirmation");
     command.add_flag("--dry-run", danger.dry_run, "Only print what would change");

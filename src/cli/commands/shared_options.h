@@ -8,6 +8,7 @@
 #include "cli/program.h"
 #include "cli/remote/remote.h"
 #include "cli/text/listing.h"
+#include "cli/watch.h"
 
 namespace evenkeel::cli {
 
@@ -19,6 +20,9 @@ void add_admin(CLI::App& command, RemoteOptions& options);
 // -o, one of `words`.
 void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words);
 Output output_of(const std::string& word);
+
+// --watch and --watch=TIME.
+void add_watch(CLI::App& command, Watch& watch);
 
 // --yes and --dry-run.
 void add_danger(CLI::App& command, Danger& danger);

@@ -17,6 +17,9 @@ std::string_view variable(const char* name) {
     return value ? value : "";
 }
 
+// Of the one thread that prints; the alternative is a terminal in the hands of all that prints.
+const Terminal* drawn = nullptr;
+
 bool locale_is_utf8() {
     // The first one that is set counts, as for setlocale().
     for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
@@ -37,13 +40,19 @@ std::size_t width(std::string_view text) {
         std::count_if(text.begin(), text.end(), [](char c) { return (c & 0xc0) != 0x80; }));
 }
 
+void draw_as(const Terminal* terminal) {
+    drawn = terminal;
+}
+
 Terminal terminal_of(std::FILE* stream) {
+    if (stream == stdout && drawn) return *drawn;
     Terminal terminal;
     const int descriptor = fileno(stream);
     terminal.is_terminal = isatty(descriptor) == 1;
     terminal.utf8 = locale_is_utf8();
     if (!terminal.is_terminal) return terminal;
-    terminal.colour = variable("NO_COLOR").empty() && variable("TERM") != "dumb";
+    terminal.is_dumb = variable("TERM") == "dumb";
+    terminal.colour = variable("NO_COLOR").empty() && !terminal.is_dumb;
     winsize size{};
     if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
         terminal.rows = size.ws_row;

@@ -13,12 +13,16 @@ struct Terminal {
     bool is_terminal = false;
     bool colour = false;
     bool utf8 = false;
+    bool is_dumb = false;  // it cannot move its cursor
     int rows = 24;
     int columns = 80;
 };
 
 // Colour obeys NO_COLOR and TERM=dumb; other characters than ASCII need a UTF-8 locale.
 Terminal terminal_of(std::FILE* stream);
+// While a command's output is kept to be drawn (cli/watch.h), this is what terminal_of(stdout)
+// answers; none: what the stream is.
+void draw_as(const Terminal* terminal);
 
 enum class Paint : unsigned char { strong, quiet, good, bad };
 std::string painted(const Terminal& terminal, Paint paint, std::string_view text);
