@@ -36,6 +36,7 @@ Examples:
   evenkeel key create app --rights send,listen
   evenkeel key create sensor --rights send --event-hub orders
   evenkeel key rotate app --key secondary
+  evenkeel key token --event-hub orders --lifetime 30m    a SAS token, for tools such as curl
   evenkeel key rm app --yes
 
 A key is a name with two secrets. To rotate without downtime, move clients to one secret and replace
@@ -170,8 +171,8 @@ void add_group(CLI::App& app, Chosen& chosen) {
 
 void add_key(CLI::App& app, Chosen& chosen) {
     auto& keys = add_noun<KeyCommand>(
-        app, chosen, "key", "Access keys and their rights: list, show, create, rotate, remove",
-        key_examples);
+        app, chosen, "key",
+        "Access keys and their rights: list, show, create, rotate, remove; tokens", key_examples);
     auto& key = keys.options;
     auto& output = keys.output;
     const auto of_hub = [&](CLI::App* command) {
@@ -201,6 +202,15 @@ void add_key(CLI::App& app, Chosen& chosen) {
         ->check(CLI::IsMember({"primary", "secondary"}))
         ->required();
     add_output(*rotate, output, {"table", "json"});
+    auto* token = of_hub(keys.leaf(
+        "token", "Print a SAS token, made of the connection string's key without asking the hub",
+        key_token));
+    auto* lifetime = token->add_option("--lifetime", key.lifetime, "How long the token is valid");
+    lifetime->type_name("TIME")->capture_default_str();
+    token->add_option("--expires", key.expires, "Until when it is valid: 2026-03-02T09:14:00Z")
+        ->type_name("TIME")
+        ->excludes(lifetime);
+    add_output(*token, output, {"table", "json"});
     add_danger(*named(keys.leaf("rm", "Delete a key", key_rm)), key.danger);
 }
 

@@ -3,9 +3,12 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/clock.h"
 #include "base/text.h"
 #include "cli/commands/conn.h"
 #include "cli/remote/admin_client.h"
+#include "cli/text/duration.h"
+#include "eventhubs/sas.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -57,6 +60,33 @@ void print_secrets(const KeyCommand& options, const Remote& remote, const KeyInf
     listing.add({std::string("secondary key"), key.secondary.reveal()});
     listing.add({std::string("connection string"), connection(key.primary)});
     fmt::print("{}", listing.text(terminal_of(stdout)));
+}
+
+// When a token ends, in whole seconds, as it says it.
+Result<WallTime> expiry_of(const KeyCommand& options) {
+    const std::int64_t now = SystemClock().wall().milliseconds;
+    std::int64_t end = 0;
+    if (!options.expires.empty()) {
+        const auto time = parse_time(options.expires);
+        if (!time) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("'{}' is not a time such as 2026-03-02T09:14:00Z",
+                                     printable(options.expires))};
+        }
+        end = *time;
+    } else {
+        const auto lifetime = parse_duration(options.lifetime);
+        if (!lifetime) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("'{}' is not a time such as 30m, 1h or 7d, at most a year",
+                                     printable(options.lifetime))};
+        }
+        end = now + std::chrono::duration_cast<std::chrono::milliseconds>(*lifetime).count();
+    }
+    if (end / 1000 <= now / 1000) {
+        return Error{ErrorCode::invalid_argument, "the token would have expired already"};
+    }
+    return WallTime{end / 1000 * 1000};
 }
 
 ExitCode fail_key(const std::string& what, const Error& error, const Remote& remote) {
@@ -125,6 +155,33 @@ ExitCode key_rotate(const KeyCommand& options) {
                "the {} key of {} was replaced; clients that use the old one are disconnected\n",
                options.which, name_of(options));
     print_secrets(options, *remote, *key);
+    return ExitCode::done;
+}
+
+ExitCode key_token(const KeyCommand& options) {
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail("no token was made", remote.error());
+    eventhubs::Target target = remote->target;
+    if (!options.event_hub.empty()) target.event_hub = options.event_hub;
+    if (target.key.empty()) {
+        return fail("no token was made",
+                    {ErrorCode::invalid_argument,
+                     target.token.empty() ? "the connection string has no key"
+                                          : "the connection string has a finished token, no key"},
+                    "give one with SharedAccessKeyName and SharedAccessKey to --hub");
+    }
+    const auto expiry = expiry_of(options);
+    if (!expiry.ok()) return wrong_usage(expiry.error().detail, "evenkeel key token --help");
+    const std::string token =
+        eventhubs::make_sas(target.audience(), target.key_name, target.key, *expiry);
+    if (options.output == Output::json) {
+        fmt::print("{}", indented(json::object{{"token", token},
+                                               {"audience", target.audience()},
+                                               {"key_name", target.key_name},
+                                               {"expires_at", to_string(*expiry)}}));
+    } else {
+        fmt::print("{}\n", token);
+    }
     return ExitCode::done;
 }
 
