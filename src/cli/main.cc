@@ -52,7 +52,7 @@ int main(int count, char** arguments) {
                    {"Event processors",
                     {cli::add_process, cli::add_status, cli::add_processor, cli::add_checkpoint}},
                    {"Diagnosis",
-                    {cli::add_check, cli::add_bench, demo::add_demo,
+                    {cli::add_check, cli::add_doctor, cli::add_bench, demo::add_demo,
                      demo::add_producer, demo::add_member}},
                    {"Settings", {cli::add_context, cli::add_completion}}},
         .synonyms = {{"topic", "hub"},       {"topics", "hub"},     {"stream", "hub"},

@@ -256,16 +256,20 @@ ExitCode exit_code_of(const std::vector<Finding>& findings) {
     return has(Status::warning) ? ExitCode::check_warning : ExitCode::done;
 }
 
-ExitCode check(const CheckCommand& options) {
+std::vector<Finding> findings_of(const CheckCommand& options) {
     const auto remote = remote_of(options.remote);
-    std::vector<Finding> findings;
-    if (remote.ok()) {
-        findings = Checks(options, *remote).run();
-    } else {
-        findings.push_back({"connection string", Status::failed, remote.error().detail,
-                            "'evenkeel dev' prints one, 'evenkeel conn' too"});
-    }
-    options.output == Output::json ? print_json(findings) : print_lines(findings);
+    if (remote.ok()) return Checks(options, *remote).run();
+    return {{"connection string", Status::failed, remote.error().detail,
+             "'evenkeel dev' prints one, 'evenkeel conn' too"}};
+}
+
+void print_findings(const std::vector<Finding>& findings, Output output) {
+    output == Output::json ? print_json(findings) : print_lines(findings);
+}
+
+ExitCode check(const CheckCommand& options) {
+    const auto findings = findings_of(options);
+    print_findings(findings, options.output);
     return exit_code_of(findings);
 }
 

@@ -28,6 +28,9 @@ struct Finding {
     std::string detail;
     std::string remedy = {};  // empty if none is needed
 };
+// What `check` finds, for commands that show more beside it.
+std::vector<Finding> findings_of(const CheckCommand& options);
+void print_findings(const std::vector<Finding>& findings, Output output);
 // 0, or 8 and 9 as the worst of them says.
 ExitCode exit_code_of(const std::vector<Finding>& findings);
 

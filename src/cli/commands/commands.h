@@ -22,6 +22,8 @@ void add_conn(CLI::App& app, Chosen& chosen);
 void add_check(CLI::App& app, Chosen& chosen);
 // context_options.cc
 void add_context(CLI::App& app, Chosen& chosen);
+// doctor_options.cc
+void add_doctor(CLI::App& app, Chosen& chosen);
 // checkpoint_options.cc
 void add_checkpoint(CLI::App& app, Chosen& chosen);
 // processor_options.cc

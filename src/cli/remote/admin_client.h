@@ -47,6 +47,9 @@ public:
     };
     Result<Health> health();
 
+    // Prometheus text.
+    Result<std::string> metrics() { return call("GET", "/metrics"); }
+
     Result<std::vector<EventHubInfo>> hubs();
     Result<EventHubInfo> hub(std::string_view name);
     Result<std::vector<PartitionState>> partitions(std::string_view name);
