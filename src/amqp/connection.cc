@@ -319,6 +319,7 @@ void Connection::send_open() {
     open.max_frame_bytes = options_.max_frame_bytes;
     open.channel_max = options_.channel_max;
     open.idle_timeout_ms = static_cast<std::uint32_t>(options_.idle_timeout.count());
+    open.properties = options_.properties;
     write(0, open);
 }
 

@@ -35,6 +35,7 @@ struct ConnectionOptions {
     bool is_server = true;
     std::string container;
     std::string hostname;                   // of the peer; a client's
+    Buffer properties;                      // of our open, an encoded map; empty: none
     std::uint32_t max_frame_bytes = 65536;  // that we accept, and write at most
     std::uint16_t channel_max = 4999;
     std::uint32_t handle_max = 255;            // links of a session

@@ -8,6 +8,7 @@
 #include "base/audit.h"
 #include "base/clock.h"
 #include "base/mutex.h"
+#include "base/text.h"
 #include "base/utf8.h"
 
 namespace evenkeel {
@@ -96,7 +97,7 @@ std::string json_escaped(std::string_view text) {
         const std::string_view character = text.substr(0, size);
         text.remove_prefix(std::max<std::size_t>(size, 1));
         if (size != 1) {
-            result += size == 0 ? std::string_view("\xef\xbf\xbd") : character;  // U+FFFD
+            result += size == 0 ? std::string("\xef\xbf\xbd") : json_without_controls(character);
             continue;
         }
         switch (c) {
@@ -106,7 +107,7 @@ std::string json_escaped(std::string_view text) {
             case '\r': result += "\\r"; break;
             case '\t': result += "\\t"; break;
             default:
-                if (static_cast<unsigned char>(c) < 0x20) {
+                if (static_cast<unsigned char>(c) < 0x20 || c == 0x7f) {
                     char escape[8];
                     std::snprintf(escape, sizeof escape, "\\u%04x", static_cast<unsigned>(c));
                     result += escape;

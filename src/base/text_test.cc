@@ -35,6 +35,25 @@ TEST(Printable, replaces_control_characters_and_broken_utf8) {
     EXPECT_EQ(printable("\xc2\x9b\xc2\x85\xc2\xa0"), "????\xc2\xa0");
 }
 
+TEST(Printable, has_no_character_that_turns_text) {
+    EXPECT_EQ(printable("a\u202eb\u2066c\u200fd\u061ce"), "a???b???c???d??e");
+    EXPECT_EQ(printable("\u2029\u202f\u2065"), "\u2029\u202f\u2065") << "their neighbours stay";
+}
+
+TEST(Visible, shows_what_a_terminal_would_obey) {
+    EXPECT_EQ(visible("a\tb\nc"), "a\tb\nc");
+    EXPECT_EQ(visible("höhe 日本 😀"), "höhe 日本 😀");
+    EXPECT_EQ(visible("\x1b[2J\r\x07"), "\\x1b[2J\\x0d\\x07");
+    EXPECT_EQ(visible("\xc2\x9b\x7f\xff"), "\\x9b\\x7f\\xff");
+    EXPECT_EQ(visible("\u202eabc\u2069"), "\\u202eabc\\u2069");
+    EXPECT_EQ(visible("a\0b"s), "a\\x00b");
+}
+
+TEST(JsonWithoutControls, escapes_them_inside_strings) {
+    EXPECT_EQ(json_without_controls("{\n  \"a\": \"x\xc2\x9by\u202e\x7f\"\n}\n"),
+              "{\n  \"a\": \"x\\u009by\\u202e\\u007f\"\n}\n");
+}
+
 TEST(Printable, is_cut_between_characters) {
     EXPECT_EQ(printable(std::string(1000, 'x')).size(), 1000u);
     EXPECT_EQ(printable(std::string(1000, 'x'), 300).size(), 300u);

@@ -4,6 +4,8 @@
 
 #include <fmt/core.h>
 
+#include "base/text.h"
+
 namespace evenkeel::cli {
 
 ExitCode exit_code(ErrorCode code) {
@@ -27,15 +29,15 @@ ExitCode exit_code(ErrorCode code) {
 }
 
 ExitCode fail(std::string_view what, const Error& error, std::string_view hint) {
-    fmt::print(stderr, "error: {}\n  why: {}\n", without_secrets(what),
-               without_secrets(to_string(error)));
-    if (!hint.empty()) fmt::print(stderr, "  try: {}\n", without_secrets(hint));
+    fmt::print(stderr, "error: {}\n  why: {}\n", visible(without_secrets(what)),
+               visible(without_secrets(to_string(error))));
+    if (!hint.empty()) fmt::print(stderr, "  try: {}\n", visible(without_secrets(hint)));
     return exit_code(error.code);
 }
 
 ExitCode wrong_usage(std::string_view why, std::string_view hint) {
-    fmt::print(stderr, "error: {}\n", without_secrets(why));
-    if (!hint.empty()) fmt::print(stderr, "  try: {}\n", without_secrets(hint));
+    fmt::print(stderr, "error: {}\n", visible(without_secrets(why)));
+    if (!hint.empty()) fmt::print(stderr, "  try: {}\n", visible(without_secrets(hint)));
     return ExitCode::wrong_usage;
 }
 

@@ -2,6 +2,10 @@
 
 #include <algorithm>
 #include <csignal>
+#include <cstdio>
+#include <sstream>
+#include <string_view>
+#include <system_error>
 
 #include <sys/resource.h>
 
@@ -10,6 +14,7 @@
 
 #include "cli/commands/completion.h"
 #include "cli/commands/context_options.h"
+#include "cli/text/standard_output.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -24,7 +29,9 @@ const CLI::App* innermost(const CLI::App* app) {
 
 ExitCode explain(CLI::App& app, const CLI::ParseError& error, const Synonyms& synonyms) {
     if (error.get_exit_code() == 0) {  // --help and --version
-        app.exit(error);
+        std::ostringstream text;
+        app.exit(error, text, text);
+        fmt::print("{}", text.str());
         return ExitCode::done;
     }
     const CLI::App& at = *innermost(&app);
@@ -50,10 +57,7 @@ void prepare_process() {
     std::signal(SIGXFSZ, SIG_IGN);
 }
 
-}  // namespace
-
-ExitCode run(const Program& program, int count, char** arguments) {
-    prepare_process();
+ExitCode run_command(const Program& program, int count, char** arguments) {
     Chosen chosen;
     CLI::App app(program.description, program.name);
     if (!program.version.empty()) app.set_version_flag("--version", program.version);
@@ -104,6 +108,26 @@ ExitCode run(const Program& program, int count, char** arguments) {
         return explain(app, error, program.synonyms);
     }
     return chosen.exit;
+}
+
+}  // namespace
+
+ExitCode run(const Program& program, int count, char** arguments) {
+    prepare_process();
+    ExitCode ended = ExitCode::failed;
+    try {
+        ended = run_command(program, count, arguments);
+    } catch (const std::system_error&) {
+        // By fmt::print(), to standard output or to standard error, about which there is nobody
+        // left to tell. Everything else reports errors as values.
+        if (std::ferror(stdout) == 0 && std::ferror(stderr) == 0) throw;
+    }
+    const auto written = flush_output();
+    if (written.ok()) return ended;
+    if (!output_is_unread() && std::ferror(stderr) == 0) {
+        fail("standard output cannot be written", written.error(), "is the disk full?");
+    }
+    return ExitCode::failed;
 }
 
 }  // namespace evenkeel::cli

@@ -44,6 +44,8 @@ public:
     ~Transport() override;
 
     void start();
+    // What the hub said in its open.
+    const amqp::Open& peer() const { return connection_.peer(); }
     // False once its links end.
     bool is_open() const { return opened_ && !closing_ && !connection_.is_closed(); }
 

@@ -49,7 +49,8 @@ Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Names
                activity_,
                options.times,
                options.message_bytes_max,
-               options.accept_any_token} {}
+               options.accept_any_token,
+               &greeting_} {}
 
 Door::~Door() = default;
 
@@ -65,6 +66,12 @@ void Door::serve(std::unique_ptr<io::Listener> listener) {
     loop_.check_here();
     listeners_.push_back(std::move(listener));
     accept(*listeners_.back());
+}
+
+void Door::set_admin_ports(std::uint16_t http, std::uint16_t https) {
+    loop_.check_here();
+    greeting_.http_port = http;
+    greeting_.https_port = https;
 }
 
 void Door::set_quotas(const ThrottleOptions& whole, const std::vector<QuotaOptions>& quotas) {

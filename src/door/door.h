@@ -52,6 +52,8 @@ public:
     // For tokens from now on; those that were taken hold until they expire.
     void set_jwt(std::shared_ptr<const JwtVerifier> jwt) { jwt_ = std::move(jwt); }
     Activity& activity() { return activity_; }
+    // Where the admin interface listens, as clients hear it from now on; 0: nowhere.
+    void set_admin_ports(std::uint16_t http, std::uint16_t https);
     // Other limits from now on, also for those who are there.
     void set_quotas(const ThrottleOptions& whole, const std::vector<QuotaOptions>& quotas);
 
@@ -78,6 +80,7 @@ private:
     Crowd crowd_;
     Metrics unseen_;
     Activity activity_;
+    eventhubs::Greeting greeting_;
     const PeerContext context_;
     std::vector<std::unique_ptr<io::Listener>> listeners_;
     std::map<std::uint64_t, std::unique_ptr<Peer>> peers_;

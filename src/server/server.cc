@@ -74,7 +74,8 @@ struct Server::State {
             EK_TRY(stored.create({.name = first_rule, .rights = {true, true, true}}));
             trace(TraceLevel::info, "created a first access rule with all rights",
                   {{"rule", first_rule},
-                   {"keys_in", options.hub.directory + "/" + door::keys_file_name}});
+                   {"keys_in", options.hub.directory + "/" + door::keys_file_name},
+                   {"try", "evenkeel conn --config FILE prints its connection string"}});
         }
         keys = std::make_unique<door::KeyRing>(loop, metadata, door->rules(), std::move(stored),
                                                options.rules);
@@ -121,8 +122,10 @@ struct Server::State {
         const auto serve = [&](auto listener) { http->serve(std::move(listener)); };
         EK_TRY(listen_at("http", options.http, ports.http, serve));
         if (options.health) EK_TRY(listen_at("http", {*options.health}, ports.health, serve));
-        return listen_at("https", options.https, ports.https,
-                         [&](auto listener) { http->serve(encrypted(std::move(listener))); });
+        EK_TRY(listen_at("https", options.https, ports.https,
+                         [&](auto listener) { http->serve(encrypted(std::move(listener))); }));
+        door->set_admin_ports(ports.http, ports.https);
+        return {};
     }
 
     Result<> apply_jwt(const ServerOptions& options) {

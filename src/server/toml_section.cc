@@ -81,7 +81,9 @@ constexpr std::uint64_t time_ms_max = std::uint64_t{10'000} * 365 * 86'400'000;
 
 struct TomlFile::State {
     void add(const toml::source_region& at, std::string_view key, std::string_view why) {
-        problems.emplace(at.begin.line, fmt::format("{}:{}: {}{}{}", name, at.begin.line, key,
+        // What is missing is on no line.
+        const std::string line = at.begin.line == 0 ? "" : fmt::format(":{}", at.begin.line);
+        problems.emplace(at.begin.line, fmt::format("{}{}: {}{}{}", name, line, key,
                                                     key.empty() ? "" : ": ", why));
     }
 

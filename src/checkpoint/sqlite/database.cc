@@ -4,6 +4,8 @@
 #include <chrono>
 #include <cstring>
 
+#include <unistd.h>
+
 #include <fmt/format.h>
 #include <sqlite3.h>
 
@@ -45,7 +47,19 @@ Result<std::unique_ptr<Database>> Database::connect(const std::string& file, con
         SQLITE_OPEN_READWRITE | SQLITE_OPEN_FULLMUTEX | SQLITE_OPEN_EXRESCODE | more_flags;
     const int code = sqlite3_open_v2(path.c_str(), &database->database_, flags, nullptr);
     EK_CHECK(database->database_ != nullptr, "no memory for a database");
-    if (code != SQLITE_OK) return database->error(code);
+    if (code != SQLITE_OK) {
+        const Error error = database->error(code);
+        // SQLite has tried to create it, then to read it, and reports the second.
+        const std::string folder = path.substr(0, path.rfind('/') + 1);
+        const bool is_refused = error.code == ErrorCode::not_found &&
+                                (more_flags & SQLITE_OPEN_CREATE) != 0 &&
+                                access(folder.c_str(), F_OK) == 0;
+        if (!is_refused) return error;
+        return Error{ErrorCode::invalid_argument,
+                     fmt::format("checkpoint store '{}': no right to create it in its folder; "
+                                 "change the rights, or give another path",
+                                 file)};
+    }
     sqlite3_busy_handler(database->database_, &on_busy, database.get());
     sqlite3_set_authorizer(database->database_, &on_authorize, database.get());
     return database;

@@ -46,6 +46,7 @@ constexpr const char* conn_examples = R"x(
 Examples:
   evenkeel conn orders                    for the hub of 'evenkeel dev', or of EVENKEEL_HUB
   evenkeel conn orders --key app --test   with the key 'app', and test it
+  evenkeel conn --config evenkeel.toml    the first key of 'evenkeel serve' on this machine
   eval "$(evenkeel conn --env)"           for the programs of this shell
 
 The output contains a secret.)x";
@@ -224,6 +225,10 @@ void add_conn(CLI::App& app, Chosen& chosen) {
     command->add_option("HUB", options.event_hub, "Name of the event hub");
     command->add_option("--key", options.key, "Use this key; needs the right 'manage'")
         ->type_name("KEY");
+    command
+        ->add_option("--config", options.config,
+                     "Read the key from the data folder of the server with this configuration")
+        ->type_name("FILE");
     command->add_option("--for", options.way, "AMQP, or AMQP over WebSocket")
         ->check(CLI::IsMember({"amqp", "ws"}))
         ->capture_default_str();

@@ -97,14 +97,20 @@ private:
 
     bool admin() {
         const auto health = admin_.health();
-        const std::string where = http::to_string(remote_.admin);
         if (!health.ok()) {
             add("admin", Status::warning, health.error().detail,
-                remote_.admin_is_guessed
+                !remote_.admin
                     ? "give its address with --url or EVENKEEL_URL; sending and reading work "
                       "without it"
                     : "is the address right, and with the right scheme?");
             skip("clock", "the admin interface was not reached");
+            return false;
+        }
+        const std::string where = http::to_string(*admin_.url());
+        if (const auto met = admin_.meet(); !met.ok()) {
+            add("admin", Status::failed, met.error().detail,
+                "leave out --url and EVENKEEL_URL: the hub says where its admin interface is");
+            skip("clock", "the admin interface is another hub's");
             return false;
         }
         if (health->is_healthy) {
@@ -233,6 +239,15 @@ void print_json(const std::vector<Finding>& findings) {
 
 void print_lines(const std::vector<Finding>& findings) {
     const Terminal terminal = terminal_of(stdout);
+    if (!terminal.is_terminal) {
+        Listing listing({{"STATUS"}, {"CHECK"}, {"DETAIL"}, {"REMEDY"}});
+        for (const auto& finding : findings) {
+            listing.add({std::string(word_of(finding.status)), finding.name, finding.detail,
+                         finding.remedy});
+        }
+        fmt::print("{}", listing.text(terminal));
+        return;
+    }
     for (const auto& finding : findings) {
         const Paint paint = finding.status == Status::ok        ? Paint::good
                             : finding.status == Status::failed  ? Paint::bad

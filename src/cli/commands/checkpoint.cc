@@ -9,6 +9,8 @@
 
 #include "cli/commands/checkpoint_moves.h"
 #include "cli/commands/read.h"
+#include "cli/remote/admin_client.h"
+#include "cli/text/listing.h"
 #include "processor/ownership/group_home.h"
 #include <evenkeel/consumer.h>
 
@@ -23,14 +25,27 @@ boost::json::object to_json(const Checkpoint& checkpoint) {
             {"offset", checkpoint.offset},
             {"epoch", checkpoint.epoch.value},
             {"attempts", checkpoint.attempts},
-            {"hub_created_ms", checkpoint.hub_created_ms},
-            {"enqueued_ms", checkpoint.enqueued_ms},
-            {"written_ms", checkpoint.written_ms}};
+            {"hub_created_at", time_json(checkpoint.hub_created_ms)},
+            {"enqueued_at", time_json(checkpoint.enqueued_ms)},
+            {"written_at", time_json(checkpoint.written_ms)}};
 }
 
 std::string owner_of(const CheckpointRow& row) {
     if (!row.ownership || row.ownership->owner.empty()) return "-";
     return row.ownership->owner + (row.is_owned ? "" : " (gone)");
+}
+
+// The group itself, then all others that the hub names.
+std::vector<std::string> look_groups(const CheckpointOptions& options) {
+    std::vector<std::string> groups = {options.group};
+    const auto remote = remote_of(options.remote);
+    const auto hub = remote.ok() ? AdminClient(*remote).hub(options.event_hub)
+                                 : Result<EventHubInfo>(remote.error());
+    if (!hub.ok()) return groups;
+    for (const auto& group : hub->groups) {
+        if (group != options.group) groups.push_back(group);
+    }
+    return groups;
 }
 
 // The last event before `position`, asked of the hub.
@@ -41,13 +56,26 @@ Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
     const Position position = position_in(start, info);
     found.sequence = {info.last_enqueued_sequence_number};
     if (info.is_empty || position.kind == Position::Kind::latest) return found;
-    EK_TRY_ASSIGN(auto reader, RemoteReader::open(client, options.group, partition, position, {}));
-    EK_TRY_ASSIGN(const auto batch, reader->read(1, std::chrono::seconds(2)));
-    for (const Event& event : batch) {
-        found.sequence = {event.sequence_number - 1};
-        break;
+    // The processors of the group read it exclusively; another group has the same events.
+    Error refused{ErrorCode::unavailable, ""};
+    for (const std::string& group : look_groups(options)) {
+        auto reader = RemoteReader::open(client, group, partition, position, {});
+        const auto batch = reader.ok() ? (*reader)->read(1, std::chrono::seconds(2))
+                                       : Result<EventBatch>(reader.error());
+        if (!batch.ok()) {
+            refused = batch.error();
+            continue;
+        }
+        for (const Event& event : *batch) {
+            found.sequence = {event.sequence_number - 1};
+            break;
+        }
+        return found;
     }
-    return found;
+    return Error{refused.code,
+                 fmt::format("{}; if processors read all its groups, 'evenkeel group create {} "
+                             "look' makes one to look with",
+                             refused.detail, options.event_hub)};
 }
 
 }  // namespace
@@ -55,11 +83,16 @@ Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
 ExitCode checkpoint_ls(const CheckpointOptions& options) {
     const auto opened = open_group(options, false);
     if (!opened.ok()) return fail("cannot list checkpoints", opened.error());
+    using Align = Listing::Align;
+    Listing listing({{"PARTITION", Align::right},
+                     {"SEQUENCE", Align::right},
+                     {"OFFSET", Align::right},
+                     {"EPOCH", Align::right},
+                     {"ATTEMPTS", Align::right},
+                     {"WRITTEN"},
+                     {"OWNER"}});
     boost::json::array listed;
-    if (!is_json(options)) {
-        fmt::print("{:<10} {:>14} {:>14} {:>6} {:>8}  {:<24}  {}\n", "PARTITION", "SEQUENCE",
-                   "OFFSET", "EPOCH", "ATTEMPTS", "WRITTEN", "OWNER");
-    }
+    const std::int64_t now = SystemClock().wall().milliseconds;
     for (const auto& [partition, row] : opened->rows) {
         if (!is_wanted(options, partition)) continue;
         const Checkpoint entry = row.checkpoint.value_or(Checkpoint{.partition = {partition}});
@@ -71,12 +104,14 @@ ExitCode checkpoint_ls(const CheckpointOptions& options) {
             listed.push_back(std::move(object));
             continue;
         }
-        fmt::print("{:<10} {:>14} {:>14} {:>6} {:>8}  {:<24}  {}\n", partition,
-                   entry.sequence.value < 0 ? "-" : std::to_string(entry.sequence.value),
-                   entry.offset.empty() ? "-" : entry.offset, entry.epoch.value, entry.attempts,
-                   row.checkpoint ? to_string(WallTime{entry.written_ms}) : "-", owner_of(row));
+        listing.add(
+            {std::to_string(partition),
+             entry.sequence.value < 0 ? Cell("-", "") : Cell(std::to_string(entry.sequence.value)),
+             entry.offset.empty() ? Cell("-", "") : Cell(entry.offset),
+             std::to_string(entry.epoch.value), std::to_string(entry.attempts),
+             time_cell(entry.written_ms, now), Cell(owner_of(row))});
     }
-    if (is_json(options)) fmt::print("{}\n", boost::json::serialize(listed));
+    fmt::print("{}", is_json(options) ? json_line(listed) : listing.text(terminal_of(stdout)));
     return ExitCode::done;
 }
 
@@ -147,7 +182,7 @@ ExitCode checkpoint_export(const CheckpointOptions& options) {
     if (!opened.ok()) return fail("cannot export", opened.error());
     for (const auto& [partition, row] : opened->rows) {
         if (!row.checkpoint || !is_wanted(options, partition)) continue;
-        fmt::print("{}\n", boost::json::serialize(to_json(*row.checkpoint)));
+        fmt::print("{}", json_line(to_json(*row.checkpoint)));
     }
     return ExitCode::done;
 }

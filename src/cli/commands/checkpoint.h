@@ -13,7 +13,7 @@ namespace evenkeel::cli {
 struct CheckpointOptions {
     RemoteOptions remote;
     std::string event_hub;
-    std::string store;  // "sqlite:FILE"
+    std::string store = "sqlite:evenkeel-progress.db";
     std::string group = "$Default";
     std::string hub_namespace;              // empty: the host in the connection string
     std::vector<std::uint32_t> partitions;  // empty: all that have a checkpoint or an owner

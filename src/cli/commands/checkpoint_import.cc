@@ -7,6 +7,8 @@
 #include "base/bytes.h"
 #include "checkpoint/import/source.h"
 #include "cli/commands/checkpoint_moves.h"
+#include "cli/text/duration.h"
+#include "cli/text/listing.h"
 #include "io/file.h"
 #include "io/system/files.h"
 
@@ -38,6 +40,12 @@ ExitCode import_file(const CheckpointOptions& options) {
             const auto* integer = member ? member->if_int64() : nullptr;
             return integer ? std::optional(*integer) : std::nullopt;
         };
+        // "enqueued_at" as it is exported now, or "enqueued_ms" of an older file.
+        const auto time = [&](const std::string& name) -> std::int64_t {
+            const auto* member = object ? object->if_contains(name + "_at") : nullptr;
+            if (!member || !member->is_string()) return number((name + "_ms").c_str()).value_or(0);
+            return parse_time(std::string(member->get_string())).value_or(0);
+        };
         const auto partition = number("partition");
         const auto sequence = number("sequence");
         if (!partition || *partition < 0 || *partition > 65'535 || !sequence || *sequence < -1) {
@@ -53,10 +61,13 @@ ExitCode import_file(const CheckpointOptions& options) {
                           .offset = offset && offset->is_string()
                                         ? std::string(offset->get_string())
                                         : std::string(),
-                          .hub_created_ms = number("hub_created_ms").value_or(0),
-                          .enqueued_ms = number("enqueued_ms").value_or(0)});
+                          .hub_created_ms = time("hub_created"),
+                          .enqueued_ms = time("enqueued")});
     }
-    auto opened = open_group(options, !wanted.empty());
+    const auto group = group_of(options);
+    if (!group.ok()) return fail("cannot import", group.error());
+    auto opened =
+        open_group(options.store, *group, {.may_create = !wanted.empty() && !options.is_dry_run});
     if (!opened.ok()) return fail("cannot import", opened.error());
     std::vector<CheckpointMove> moves;
     moves.reserve(wanted.size());
@@ -148,7 +159,7 @@ ExitCode import_legacy(const CheckpointOptions& options) {
         moves.push_back({wanted, &row, why_stays(wanted, row, options.is_forced)});
     }
     if (!is_json(options)) {
-        fmt::print("{} checkpoints in the layout '{}' under '{}'\n", moves.size(),
+        fmt::print("{} in the layout '{}' under '{}'\n", plural(moves.size(), "checkpoint"),
                    to_string(found->layout), found->path);
     }
     return apply(*opened, moves, options);

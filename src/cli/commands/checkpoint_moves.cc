@@ -7,6 +7,7 @@
 #include <fmt/core.h>
 
 #include "cli/remote/entries.h"
+#include "cli/text/listing.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -52,9 +53,10 @@ void print(const CheckpointMove& move, const Checkpoint& from) {
     const std::int64_t by = move.wanted.sequence.value - from.sequence.value;
     const bool is_counted = move.wanted.sequence.value >= 0 || move.wanted.offset.empty();
     fmt::print("partition {}: {} -> {}{}\n", partition, shown(from), shown(move.wanted),
-               is_counted
-                   ? fmt::format(" ({} events {})", std::abs(by), by < 0 ? "again" : "forward")
-                   : "");
+               is_counted ? fmt::format(" ({} {})",
+                                        plural(static_cast<std::uint64_t>(std::abs(by)), "event"),
+                                        by < 0 ? "again" : "forward")
+                          : "");
 }
 
 }  // namespace
@@ -131,7 +133,7 @@ ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& mov
         if (!move.stays.empty()) object["why"] = move.stays;
         told.push_back(std::move(object));
     }
-    if (is_json(options)) fmt::print("{}\n", boost::json::serialize(told));
+    if (is_json(options)) fmt::print("{}", json_line(told));
     if (!is_json(options) && options.is_dry_run) fmt::print("Nothing changed: --dry-run.\n");
     return ExitCode::done;
 }

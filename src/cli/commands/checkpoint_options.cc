@@ -38,17 +38,11 @@ CLI::App* add(CLI::App& parent, CheckpointOptions& options, Chosen& chosen, cons
     auto* command = parent.add_subcommand(name, what);
     command->footer(checkpoint_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    command
-        ->add_option(
-            std::string_view(name) == "import" ? "--to,--store" : "--store", options.store,
-            "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, azblob:...")
-        ->envname("EVENKEEL_STORE")
-        ->required();
-    command->add_option("-g,--group", options.group, "Consumer group")->capture_default_str();
+    add_store(*command, options.group, options.store,
+              std::string_view(name) == "import" ? "--to,--store" : "--store");
     command->add_option("--namespace", options.hub_namespace,
                         "Host name of the hub; default: that of the connection string");
-    command->add_option("--hub,--connection", options.remote.connection,
-                        "Connection string of the hub [EVENKEEL_HUB; that of 'evenkeel dev']");
+    add_remote(*command, options.remote);
     command->add_option("-p,--partition", options.partitions, "Partition; default: all")
         ->take_all();
     command->add_option("-o,--output", options.output, "Output format")

@@ -159,8 +159,7 @@ std::vector<Candidate> live_names(const std::string& kind, const Typed& typed) {
     if (!hubs.ok()) return names;
     for (const auto& hub : *hubs) {
         if (kind == "HUB") {
-            names.push_back(
-                {printable(hub.name), fmt::format("{} partitions", hub.options.partitions)});
+            names.push_back({printable(hub.name), plural(hub.options.partitions, "partition")});
         } else if (!typed.positionals.empty() && hub.name == typed.positionals.front()) {
             for (const auto& group : hub.groups) names.push_back({printable(group), "group"});
         }

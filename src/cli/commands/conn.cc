@@ -1,10 +1,16 @@
 #include "cli/commands/conn.h"
 
+#include <algorithm>
+
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
 #include "cli/remote/admin_client.h"
 #include "cli/remote/dialer.h"
+#include "cli/text/standard_output.h"
+#include "door/auth/keys.h"
+#include "io/system/files.h"
+#include "server/config.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -18,6 +24,40 @@ Result<KeyInfo> find_key(const Remote& remote, const std::string& event_hub,
         if (key.ok() || key.error().code != ErrorCode::not_found) return key;
     }
     return admin.key("", name);
+}
+
+// The connection string of the server with that configuration, with a key that it reads from the
+// data folder: the one that is named, else the first of the whole namespace with all rights.
+Result<std::string> connection_of_server(const ConnCommand& options) {
+    io::system::SystemFiles files;
+    EK_TRY_ASSIGN(const auto config, server::load_config(files, options.config));
+    const server::ServerOptions& wanted = config.server;
+    EK_TRY_ASSIGN(const auto stored, door::Keys::load(files, wanted.hub.directory));
+    std::vector<door::Rule> rules = stored.rules();
+    rules.insert(rules.end(), wanted.rules.begin(), wanted.rules.end());
+    const auto rule = std::ranges::find_if(rules, [&](const door::Rule& one) {
+        return options.key.empty() ? one.rights.manage && one.hub.empty() : one.name == options.key;
+    });
+    if (rule == rules.end()) {
+        return Error{ErrorCode::not_found,
+                     options.key.empty()
+                         ? fmt::format("neither '{}' nor the data folder '{}' has a key with all "
+                                       "rights; the first start of 'evenkeel serve' creates one",
+                                       options.config, wanted.hub.directory)
+                         : fmt::format("there is no key '{}'", options.key)};
+    }
+    const bool tls = wanted.amqp.empty();
+    const auto& endpoints = tls ? wanted.amqps : wanted.amqp;
+    if (endpoints.empty() || endpoints.front().port == 0) {
+        return Error{ErrorCode::unsupported,
+                     fmt::format("'{}' has no AMQP address with a fixed port", options.config)};
+    }
+    Remote remote;
+    remote.target.endpoint = endpoints.front();
+    remote.target.tls = tls;
+    std::string& host = remote.target.endpoint.host;
+    if (io::is_loopback(host) || host == "0.0.0.0" || host == "::") host = "localhost";
+    return connection_text(remote, {rule->name, rule->primary, {}}, rule->hub);
 }
 
 ExitCode test_it(const ConnCommand& options, const std::string& connection,
@@ -40,8 +80,8 @@ ExitCode test_it(const ConnCommand& options, const std::string& connection,
             fmt::format("cannot use event hub '{}' with this connection string", event_hub),
             contact.error(), *remote);
     }
-    fmt::print(stderr, "it works: event hub '{}' at {} has {} partitions\n", contact->name, where,
-               contact->partitions);
+    fmt::print(stderr, "it works: event hub '{}' at {} has {}\n", contact->name, where,
+               plural(contact->partitions, "partition"));
     return ExitCode::done;
 }
 
@@ -53,8 +93,9 @@ std::string connection_text(const Remote& remote, const Credentials& credentials
     const bool websocket = way == Way::websocket;
     // What comes by WebSocket is at the HTTP port.
     const io::Endpoint endpoint =
-        websocket && !target.websocket ? remote.admin.endpoint : target.endpoint;
-    const bool tls = websocket && !target.websocket ? remote.admin.tls : target.tls;
+        websocket && !target.websocket && remote.admin ? remote.admin->endpoint : target.endpoint;
+    const bool tls =
+        websocket && !target.websocket && remote.admin ? remote.admin->tls : target.tls;
     const std::uint16_t usual = websocket ? (tls ? 443 : 80) : (tls ? 5671 : 5672);
     const std::string host =
         endpoint.host.find(':') == std::string::npos ? endpoint.host : "[" + endpoint.host + "]";
@@ -80,12 +121,30 @@ std::string shell_quoted(std::string_view text) {
 }
 
 ExitCode conn(const ConnCommand& options) {
-    const auto remote = remote_of(options.remote);
+    RemoteOptions where = options.remote;
+    if (!options.config.empty()) {
+        auto connection = connection_of_server(options);
+        if (!connection.ok()) {
+            return fail("cannot get a key of the server", connection.error(),
+                        "run it as the user of the server, or as root");
+        }
+        where.connection = std::move(*connection);
+    }
+    auto remote = remote_of(where);
     if (!remote.ok()) return fail("conn", remote.error());
+    const Way way = options.way == "ws" ? Way::websocket : Way::amqp;
+    if (way == Way::websocket || options.output == Output::json || options.as_environment) {
+        const auto url = AdminClient(*remote).url();
+        if (url.ok()) {
+            remote->admin = *url;
+        } else if (way == Way::websocket) {
+            return fail_admin("cannot find the hub's WebSocket address", url.error(), *remote);
+        }
+    }
     const std::string event_hub =
         options.event_hub.empty() ? remote->target.event_hub : options.event_hub;
     Credentials credentials{remote->target.key_name, remote->target.key, remote->target.token};
-    if (!options.key.empty()) {
+    if (!options.key.empty() && options.config.empty()) {
         const auto key = find_key(*remote, event_hub, options.key);
         if (!key.ok()) {
             return fail_admin(
@@ -94,23 +153,25 @@ ExitCode conn(const ConnCommand& options) {
         }
         credentials = {key->name, key->primary, {}};
     }
-    const Way way = options.way == "ws" ? Way::websocket : Way::amqp;
     const std::string text = connection_text(*remote, credentials, event_hub, way);
     if (options.output == Output::json) {
         boost::json::object object{{"connection_string", text},
                                    {"event_hub", nullptr},
                                    {"key_name", credentials.key_name},
-                                   {"admin_url", http::to_string(remote->admin)}};
+                                   {"admin_url", nullptr}};
+        if (remote->admin) object["admin_url"] = http::to_string(*remote->admin);
         if (!event_hub.empty()) object["event_hub"] = event_hub;
         fmt::print("{}", indented(object));
     } else if (options.as_environment) {
         fmt::print("export EVENKEEL_HUB={}\n", shell_quoted(text));
         fmt::print("export EVENTHUB_CONNECTION_STRING={}\n", shell_quoted(text));
-        fmt::print("export EVENKEEL_URL={}\n", shell_quoted(http::to_string(remote->admin)));
+        if (remote->admin) {
+            fmt::print("export EVENKEEL_URL={}\n", shell_quoted(http::to_string(*remote->admin)));
+        }
     } else {
         fmt::print("{}\n", text);
     }
-    std::fflush(stdout);
+    (void)flush_output();
     return options.test ? test_it(options, text, event_hub) : ExitCode::done;
 }
 

@@ -15,6 +15,7 @@ struct ConnCommand {
     Output output = Output::table;
     std::string event_hub;        // empty: that of the connection string, or none
     std::string key;              // a rule's name; empty: the one we come with
+    std::string config;           // of a server on this machine, whose key is read from its folder
     std::string way = "amqp";     // or ws
     bool as_environment = false;  // export NAME='...'
     bool test = false;

@@ -7,6 +7,8 @@
 #include "base/number.h"
 #include "cli/interrupt.h"
 #include "cli/temporary_folder.h"
+#include "cli/text/listing.h"
+#include "cli/text/standard_output.h"
 #include "cli/text/terminal.h"
 #include "io/system/files.h"
 #include "server/emulator_config.h"
@@ -63,6 +65,39 @@ std::optional<std::uint16_t> health_port(const DevOptions& options) {
     return emulator_health_port;
 }
 
+// What --hub NAME:PARTITIONS asks for; none if it leaves that open.
+std::optional<std::uint32_t> asked_partitions(const DevOptions& options, const std::string& name) {
+    for (const auto& text : options.event_hubs) {
+        const auto wish = parse_wish(text);
+        if (wish.ok() && wish->name == name && text != name) return wish->options.partitions;
+    }
+    return std::nullopt;
+}
+
+// What to do about a hub that did not start.
+std::string start_hint(const Error& error) {
+    if (error.detail.starts_with("listen on ")) {
+        return "choose other ports with --port, --http-port, --tls-port and --health-port; 0: any";
+    }
+    switch (error.code) {
+        case ErrorCode::invalid_argument: return "evenkeel dev --help";
+        case ErrorCode::conflict:
+        case ErrorCode::already_exists:
+            return "stop the other process, or choose another folder with --data";
+        case ErrorCode::corrupt: return "restore the folder, or choose another with --data";
+        case ErrorCode::overloaded: return "free some space, or choose another folder with --data";
+        case ErrorCode::not_found:
+        case ErrorCode::not_allowed:
+        case ErrorCode::unsupported:
+        case ErrorCode::fenced:
+        case ErrorCode::unavailable:
+        case ErrorCode::timed_out:
+        case ErrorCode::cancelled:
+        case ErrorCode::handler_failed: break;
+    }
+    return "choose a folder that you may write to with --data";
+}
+
 void show(server::Server& server, const DevOptions& options, const std::string& data,
           std::int64_t ready_ms) {
     const Terminal terminal = terminal_of(stdout);
@@ -79,6 +114,8 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
     if (ports.https) {
         fmt::print("              wss://localhost:{}/$servicebus/websocket\n", ports.https);
     }
+    fmt::print("  Admin       http://localhost:{}   found by the commands through the hub\n",
+               ports.http);
     fmt::print("  Health      http://localhost:{}/health\n\n",
                ports.health ? ports.health : ports.http);
     fmt::print("  Connection string\n");
@@ -89,8 +126,15 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
     for (const auto& info : server.event_hubs()) {
         std::string groups;
         for (const auto& group : info.groups) groups += (groups.empty() ? "" : ", ") + group;
-        fmt::print("  Hub         {} ({} partitions)   groups {}\n", info.name,
-                   info.options.partitions, groups);
+        const std::string partitions = plural(info.options.partitions, "partition");
+        fmt::print("  Hub         {} ({})   groups {}\n", info.name, partitions, groups);
+        const auto asked = asked_partitions(options, info.name);
+        if (!asked || *asked == info.options.partitions) continue;
+        fmt::print("              it existed and keeps its {}, not {}; {}\n", partitions, *asked,
+                   *asked > info.options.partitions
+                       ? fmt::format("'evenkeel hub alter {} --partitions {}' adds some", info.name,
+                                     *asked)
+                       : "partitions cannot be removed");
     }
     if (options.accept_any_token) {
         fmt::print(
@@ -105,7 +149,6 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
     fmt::print(
         "\nCtrl-C stops.{}\n",
         options.ephemeral ? "" : " Events are kept; use --ephemeral to delete them on exit.");
-    std::fflush(stdout);
 }
 
 }  // namespace
@@ -155,9 +198,7 @@ ExitCode dev(const DevOptions& options) {
     wanted.event_hubs = std::move(*wishes);
     auto server = server::Server::open(wanted);
     if (!server.ok()) {
-        return fail("the hub did not start", server.error(),
-                    "choose other ports with --port, --http-port and --health-port, another folder "
-                    "with --data");
+        return fail("the hub did not start", server.error(), start_hint(server.error()));
     }
     const auto ready = std::chrono::duration_cast<std::chrono::milliseconds>(clock.now() - started);
     if (!options.ready_file.empty()) {
@@ -167,6 +208,7 @@ ExitCode dev(const DevOptions& options) {
         if (!written.ok()) return fail("cannot write the ready file", written.error());
     }
     show(**server, options, options.ephemeral ? "temporary" : options.data, ready.count());
+    if (!flush_output().ok()) return ExitCode::failed;  // cli::run() says why
     while (!interrupt.wait(std::chrono::hours(1))) {
     }
     return ExitCode::done;

@@ -129,8 +129,9 @@ void add_read(CLI::App& app, Chosen& chosen) {
     command->add_option("-f,--format", options.format, "Output format of an event, see below");
     command->add_option("--epoch", options.epoch,
                         "Read as the exclusive reader, with this owner level");
-    command->add_option("-o,--output", options.output, "text, or one JSON object per line")
-        ->check(CLI::IsMember({"text", "json"}))
+    command
+        ->add_option("-o,--output", options.output, "text, raw bytes, or one JSON object per line")
+        ->check(CLI::IsMember({"text", "raw", "json"}))
         ->capture_default_str();
     command->add_flag("-q,--quiet", options.quiet, "Print events only, no summary");
     add_remote(*command, options.remote);

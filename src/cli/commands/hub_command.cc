@@ -16,15 +16,6 @@ namespace {
 namespace json = boost::json;
 using Align = Listing::Align;
 
-std::string plural(std::uint64_t count, std::string_view one) {
-    return fmt::format("{} {}{}", with_commas(count), one, count == 1 ? "" : "s");
-}
-
-json::value time_json(std::int64_t unix_ms) {
-    if (unix_ms <= 0) return nullptr;
-    return json::string(to_string(WallTime{unix_ms}));
-}
-
 json::object hub_json(const EventHubInfo& info) {
     json::array groups;
     for (const auto& group : info.groups) groups.emplace_back(group);

@@ -13,6 +13,7 @@
 #include "base/guarded.h"
 #include "base/number.h"
 #include "base/result.h"
+#include "base/text.h"
 #include "cli/commands/command_child.h"
 #include "cli/commands/read.h"
 #include "cli/interrupt.h"
@@ -21,6 +22,7 @@
 #include "cli/text/event_table.h"
 #include "cli/text/event_view.h"
 #include "cli/text/failure.h"
+#include "cli/text/listing.h"
 #include <evenkeel/processor.h>
 
 namespace evenkeel::cli {
@@ -59,9 +61,11 @@ public:
             if (options_.json) {
                 text += as_json({options_.event_hub, partition}, event) + "\n";
             } else if (!options_.format.empty()) {
-                text += formatted(options_.format, {options_.event_hub, partition}, event);
+                text +=
+                    formatted(options_.format, {options_.event_hub, partition}, event, terminal_);
             } else {
-                text += std::string(event.text()) + "\n";
+                text += terminal_.is_terminal ? visible(event.text()) : std::string(event.text());
+                text += "\n";
             }
         }
         return write(text);
@@ -103,6 +107,7 @@ public:
 
 private:
     const ProcessOptions& options_;
+    const Terminal terminal_ = terminal_of(stdout);
     Guarded<std::FILE*> output_{stdout};
     Guarded<std::uint64_t> taken_;
     std::atomic<std::uint64_t> handled_{0};
@@ -338,7 +343,8 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
         wanted.checkpoints.every =
             std::chrono::duration_cast<std::chrono::milliseconds>(*options.checkpoint_interval);
     }
-    wanted.batch_events_max = options.batch_events_max;
+    // A batch that fails is tried again event by event, which would be a second attempt.
+    wanted.batch_events_max = options.attempts == 1 ? 1 : options.batch_events_max;
     wanted.workers = options.workers;
     wanted.accept_store_loss = options.accept_store_loss;
     wanted.drain_max = std::chrono::duration_cast<std::chrono::milliseconds>(
@@ -379,7 +385,7 @@ ExitCode process(const ProcessOptions& options) {
     }
     const StopReport report = (*processor)->stop();
     const auto ended = (*processor)->wait();
-    fmt::print(stderr, "{} events handled{}\n", output.handled(),
+    fmt::print(stderr, "{} handled{}\n", plural(output.handled(), "event"),
                report.is_clean ? "" : ", some checkpoints could not be stored");
     if (!ended.ok()) return fail("the processor ended", ended.error());
     if (const auto given_up = output.gave_up()) {

@@ -50,21 +50,6 @@ Examples:
 These commands write to the checkpoint store. Running instances read it every few seconds; instances
 that start later also follow it.)";
 
-void add_connection(CLI::App& command, RemoteOptions& options) {
-    command.add_option("--connection", options.connection, "Connection string of the hub");
-    command.add_option("--ca", options.ca_file, "PEM file with CA certificates to trust")
-        ->type_name("FILE");
-    command.add_option("--timeout", options.timeout, "Timeout of a connection and of an answer")
-        ->capture_default_str();
-}
-
-void add_group(CLI::App& command, std::string& group, std::string& store) {
-    command.add_option("--group", group, "Consumer group")->capture_default_str();
-    command.add_option("--store", store, "Checkpoint store, shared by all instances of the group")
-        ->envname("EVENKEEL_STORE")
-        ->capture_default_str();
-}
-
 // -o, whose word is kept by `chosen`.
 std::string& add_table_or_json(CLI::App& command, Chosen& chosen) {
     auto& output = chosen.keep<std::string>();
@@ -76,7 +61,7 @@ std::string& add_table_or_json(CLI::App& command, Chosen& chosen) {
 }
 
 void add_membership(CLI::App& command, ProcessOptions& options) {
-    add_group(command, options.group, options.store);
+    add_store(command, options.group, options.store);
     command.add_flag("--create-group", options.create_group,
                      "Create the consumer group if it does not exist; needs the Manage right");
     command.add_option("--id", options.id, "Name of this instance; default: random");
@@ -155,10 +140,10 @@ CLI::App* add_one(CLI::App& parent, ProcessorsOptions& options, Chosen& chosen, 
     auto* command = parent.add_subcommand(name, what);
     command->footer(processor_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    add_connection(*command, options.remote);
+    add_remote(*command, options.remote);
     command->add_option("--namespace", options.hub_namespace,
                         "Host name of the hub; default: that of the connection string");
-    add_group(*command, options.group, options.store);
+    add_store(*command, options.group, options.store);
     auto& output = add_table_or_json(*command, chosen);
     auto& watch = chosen.keep<Watch>();
     if (std::string_view(name) == "ls" || std::string_view(name) == "history") {
@@ -180,7 +165,7 @@ void add_process(CLI::App& app, Chosen& chosen) {
         app.add_subcommand("process", "Run an instance of an event processor on an event hub");
     command->footer(process_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    add_connection(*command, options.remote);
+    add_remote(*command, options.remote);
     add_membership(*command, options);
     auto* exec = add_exec(*command, options, words);
     command->add_flag("--print", options.print, "Print the events; the default without --exec")
@@ -229,8 +214,8 @@ void add_status(CLI::App& app, Chosen& chosen) {
         "status", "Show the owner and the lag of each partition of an event hub");
     command->footer(status_examples);
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
-    add_connection(*command, options.remote);
-    add_group(*command, options.group, options.store);
+    add_remote(*command, options.remote);
+    add_store(*command, options.group, options.store);
     auto& output = add_table_or_json(*command, chosen);
     auto& watch = chosen.keep<Watch>();
     add_watch(*command, watch);

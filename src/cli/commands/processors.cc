@@ -161,15 +161,19 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
                                   : member.state == checkpoint::MemberState::unable  ? "cannot read"
                                   : owned[member.id].empty()                         ? "standby"
                                                                                      : "active";
+        boost::json::array partitions;
+        for (const Ownership& entry : *ownerships) {
+            if (entry.owner == member.id) partitions.push_back(entry.partition.value);
+        }
         listing.add({name_of(member.id), printable(member.note), time_cell(member.since_ms, now),
                      state, owned[member.id].empty() ? "-" : owned[member.id]});
         array.push_back({{"id", member.id},
                          {"incarnation", member.incarnation},
                          {"note", member.note},
-                         {"since_ms", member.since_ms},
+                         {"since", time_json(member.since_ms)},
                          {"state", state},
                          {"restarts", member.restarts},
-                         {"partitions", owned[member.id]},
+                         {"partitions", std::move(partitions)},
                          {"parked", parked_of[member.id]}});
     }
     fmt::print("{}", options.json ? indented(array) : listing.text(terminal_of(stdout)));
@@ -210,7 +214,7 @@ ExitCode processor_history(const ProcessorsOptions& options) {
     for (const OwnerMove& move : moves) {
         listing.add({time_cell(move.at_ms, now), std::to_string(move.partition.value),
                      name_of(move.from), name_of(move.to), printable(move.reason)});
-        array.push_back({{"at_ms", move.at_ms},
+        array.push_back({{"at", time_json(move.at_ms)},
                          {"partition", move.partition.value},
                          {"from", move.from},
                          {"to", move.to},

@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/number.h"
+#include "base/text.h"
 #include "base/time_point.h"
 #include "cli/interrupt.h"
 #include "cli/remote/group_contact.h"
@@ -13,6 +14,7 @@
 #include "cli/text/event_filter.h"
 #include "cli/text/event_json.h"
 #include "cli/text/event_view.h"
+#include "cli/text/standard_output.h"
 #include "cli/text/terminal.h"
 #include <evenkeel/consumer.h>
 
@@ -99,7 +101,10 @@ Result<Selection> selection_of(const ReadOptions& options, WallTime now) {
 class Printer {
 public:
     Printer(const ReadOptions& options, std::optional<EventFilter> filter)
-        : options_(options), terminal_(terminal_of(stdout)), filter_(std::move(filter)) {}
+        : options_(options),
+          // Events are bytes for a program, but none that move the cursor of a person.
+          terminal_(options.output == "raw" ? Terminal{} : terminal_of(stdout)),
+          filter_(std::move(filter)) {}
 
     void take(std::uint32_t partition, const Event& event) {
         const EventPlace place{options_.event_hub, partition};
@@ -108,12 +113,13 @@ public:
         if (options_.output == "json") {
             fmt::print("{}\n", as_json(place, event));
         } else if (!options_.format.empty()) {
-            fmt::print("{}", formatted(options_.format, place, event));
+            fmt::print("{}", formatted(options_.format, place, event, terminal_));
         } else {
             if (terminal_.is_terminal && !options_.quiet) {
                 fmt::print("{}\n", headline(terminal_, place, event));
             }
-            fmt::print("{}\n", event.text());
+            terminal_.is_terminal ? fmt::print("{}\n", visible(event.text()))
+                                  : fmt::print("{}\n", event.text());
         }
         ++count;
     }
@@ -181,7 +187,7 @@ ExitCode read_all(std::vector<Source>& sources, const ReadOptions& options, cons
             auto batch = source.reader->read(
                 read_events, sources.size() == 1 ? idle_wait : std::chrono::milliseconds(0));
             if (!batch.ok()) {
-                std::fflush(stdout);
+                (void)flush_output();
                 return fail_remote(fmt::format("reading partition {} failed", source.partition),
                                    batch.error(), remote,
                                    batch.error().code == ErrorCode::fenced
@@ -203,7 +209,7 @@ ExitCode read_all(std::vector<Source>& sources, const ReadOptions& options, cons
         }
         if (all_at_end) return ExitCode::done;
         if (!any) {
-            std::fflush(stdout);
+            if (!flush_output().ok()) return ExitCode::failed;  // cli::run() says why
             if (interrupt.wait(idle_wait / 10)) break;
         }
     }
@@ -269,7 +275,7 @@ ExitCode read(const ReadOptions& options) {
     if (!sources.ok()) return fail_remote(what, sources.error(), *remote);
     Printer printer(options, std::move(selection->filter));
     const ExitCode ended = read_all(*sources, options, *remote, printer, interrupt);
-    std::fflush(stdout);
+    (void)flush_output();
     const bool to_people = terminal_of(stdout).is_terminal && options.output == "text";
     if (!options.quiet && to_people && options.format.empty()) {
         const std::chrono::duration<double> took = clock.now() - started;

@@ -27,7 +27,7 @@ struct ReadOptions {
     bool follow = false;       // wait for more at the end
     bool exit_at_end = false;  // said aloud; it is what happens without `follow`
     std::string format;  // as in event_view.h; empty: the body, on terminals with a header line
-    std::string output = "text";  // or json
+    std::string output = "text";  // raw or json
     std::optional<std::int64_t> epoch;
     bool quiet = false;
 };

@@ -15,6 +15,7 @@
 #include "cli/text/amqp_value.h"
 #include "cli/text/event_input.h"
 #include "cli/text/exact_json.h"
+#include "cli/text/listing.h"
 #include "cli/text/sent_places.h"
 #include "cli/text/terminal.h"
 #include "cli/text/units.h"
@@ -270,9 +271,9 @@ private:
     }
 
     ExitCode failed(const Error& error) {
-        const std::string what =
-            sender_.sent == 0 ? std::string("nothing was sent")
-                              : fmt::format("only {} events were sent", with_commas(sender_.sent));
+        const std::string what = sender_.sent == 0
+                                     ? std::string("nothing was sent")
+                                     : fmt::format("only {} sent", plural(sender_.sent, "event"));
         const ExitCode code = fail_remote(what, error, remote_);
         return sender_.sent == 0 ? code : ExitCode::partly_done;
     }

@@ -232,7 +232,9 @@ ExitCode serve(const ServeOptions& options) {
     }
     if (!server.ok()) {
         return failed("the hub did not start", server.error(),
-                      "choose other addresses in [listen], or another folder in data");
+                      server.error().detail.starts_with("listen on ")
+                          ? "choose other addresses in [listen]"
+                          : "look at the folder that data names, and at who may write to it");
     }
     const std::string ready_file =
         options.ready_file.empty() ? config->ready_file : options.ready_file;

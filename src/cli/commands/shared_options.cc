@@ -28,9 +28,20 @@ void add_admin(CLI::App& command, RemoteOptions& options) {
     add_remote(command, options);
     command
         .add_option("--url", options.url,
-                    "URL of the admin interface [EVENKEEL_URL; port 8080, or 443 with TLS]")
+                    "URL of the admin interface [EVENKEEL_URL; the one that the hub names]")
         ->type_name("URL")
         ->group("Hub");
+}
+
+void add_store(CLI::App& command, std::string& group, std::string& store, const char* names) {
+    command.add_option("-g,--group", group, "Consumer group")->capture_default_str();
+    command
+        .add_option(names, store,
+                    "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, "
+                    "azblob:...")
+        ->type_name("STORE")
+        ->envname("EVENKEEL_STORE")
+        ->capture_default_str();
 }
 
 void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words) {

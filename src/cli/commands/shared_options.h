@@ -17,6 +17,10 @@ void add_remote(CLI::App& command, RemoteOptions& options);
 // The same and --url, for commands that use the admin interface.
 void add_admin(CLI::App& command, RemoteOptions& options);
 
+// --group and --store: whose progress, and where it is kept.
+void add_store(CLI::App& command, std::string& group, std::string& store,
+               const char* names = "--store");
+
 // -o, one of `words`.
 void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words);
 Output output_of(const std::string& word);

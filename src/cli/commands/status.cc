@@ -70,10 +70,6 @@ struct Group {
 
 // Only Evenkeel reports this; Azure Event Hubs, or a hub without an admin interface, does not.
 std::int64_t retention_of(const Remote& remote, const std::string& event_hub) {
-    const bool is_elsewhere = remote.admin_is_guessed &&
-                              remote.target.endpoint.host != "localhost" &&
-                              remote.target.endpoint.host != "127.0.0.1";
-    if (is_elsewhere) return 0;
     const auto info = AdminClient(remote).hub(event_hub);
     return info.ok() ? info->options.retention.count() : 0;
 }
@@ -119,7 +115,7 @@ Result<> look_into_store(const StatusOptions& options, const Remote& remote, Gro
     return {};
 }
 
-Result<Group> look(const StatusOptions& options, const Remote& remote) {
+Result<Group> look(const StatusOptions& options, const Remote& remote, bool& hub_answered) {
     Group group;
     EK_TRY_ASSIGN(const auto properties, first_contact(remote, options.event_hub));
     EK_TRY_ASSIGN(
@@ -130,6 +126,7 @@ Result<Group> look(const StatusOptions& options, const Remote& remote) {
         EK_TRY_ASSIGN(row.hub, client->properties(i));
         group.rows.push_back(std::move(row));
     }
+    hub_answered = true;
     EK_TRY(look_into_store(options, remote, group));
     group.retention_ms = retention_of(remote, options.event_hub);
     return group;
@@ -146,7 +143,7 @@ boost::json::object json_of(const Row& row, const Group& group, std::int64_t now
     object["owner"] = is_owned ? boost::json::value(row.ownership.owner) : nullptr;
     object["owner_is_member"] = row.is_alive;
     object["epoch"] = row.ownership.epoch.value;
-    object["owned_since_ms"] = row.ownership.since_ms;
+    object["owned_since"] = time_json(row.ownership.since_ms);
     object["position"] = row.position();
     object["last_sequence_number"] = row.hub.last_enqueued_sequence_number;
     object["lag_events"] = row.lag();
@@ -155,7 +152,7 @@ boost::json::object json_of(const Row& row, const Group& group, std::int64_t now
     object["lost_events"] = row.lost();
     object["is_paused"] = group.paused.contains({row.hub.partition});
     object["parked"] = parked_json(group.parked, {row.hub.partition});
-    object["checkpoint_written_ms"] = row.checkpoint.written_ms;
+    object["checkpoint_written_at"] = time_json(row.checkpoint.written_ms);
     object["failed_attempts"] = row.checkpoint.attempts;
     return object;
 }
@@ -173,7 +170,7 @@ void print_json(const StatusOptions& options, const Group& group) {
                            {"note", member.note},
                            {"is_leaving", member.state == checkpoint::MemberState::leaving},
                            {"cannot_read", member.state == checkpoint::MemberState::unable},
-                           {"since_ms", member.since_ms}});
+                           {"since", time_json(member.since_ms)}});
     }
     boost::json::object whole;
     whole["event_hub"] = options.event_hub;
@@ -227,9 +224,9 @@ void print_table(const StatusOptions& options, const Group& group) {
              time_cell(row.checkpoint.written_ms, now)});
     }
     fmt::print("{}", listing.text(terminal_of(stdout)));
-    fmt::print(stderr, "group '{}' of event hub '{}': {} members, {} events behind\n",
-               printable(options.group), printable(options.event_hub), group.members.size(),
-               with_commas(static_cast<std::uint64_t>(lag)));
+    fmt::print(stderr, "group '{}' of event hub '{}': {}, {} behind\n", printable(options.group),
+               printable(options.event_hub), plural(group.members.size(), "member"),
+               plural(static_cast<std::uint64_t>(lag), "event"));
     if (!group.is_there) {
         fmt::print(stderr,
                    "the store has no entries of this group: no processor has used it yet\n");
@@ -241,8 +238,8 @@ void print_table(const StatusOptions& options, const Group& group) {
     }
     for (const Row& row : group.rows) {
         if (row.lost() == 0) continue;
-        fmt::print(stderr, "partition {}: retention deleted {} events before they were handled\n",
-                   row.hub.partition, with_commas(static_cast<std::uint64_t>(row.lost())));
+        fmt::print(stderr, "partition {}: retention deleted {} before they were handled\n",
+                   row.hub.partition, plural(static_cast<std::uint64_t>(row.lost()), "event"));
     }
 }
 
@@ -253,8 +250,12 @@ ExitCode status(const StatusOptions& options) {
         fmt::format("cannot get the status of event hub '{}'", options.event_hub);
     const auto remote = remote_of(options.remote);
     if (!remote.ok()) return fail(what, remote.error());
-    const auto group = look(options, *remote);
-    if (!group.ok()) return fail_remote(what, group.error(), *remote);
+    bool hub_answered = false;
+    const auto group = look(options, *remote, hub_answered);
+    if (!group.ok()) {
+        return hub_answered ? fail_store(what, group.error(), options.store)
+                            : fail_remote(what, group.error(), *remote);
+    }
     if (!has_group(*remote, options.event_hub, options.group)) {
         if (!group->is_there) {
             return fail_no_group(what, *remote, options.event_hub, options.group);

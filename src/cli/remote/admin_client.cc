@@ -6,7 +6,10 @@
 #include <fmt/core.h>
 
 #include "base/percent.h"
+#include "base/text.h"
 #include "base/time_point.h"
+#include "client/options.h"
+#include "door/admin/admin.h"
 #include "eventhubs/sas.h"
 
 namespace evenkeel::cli {
@@ -190,34 +193,109 @@ Error error_of(const http::ClientResponse& response, const http::Url& url) {
 
 AdminClient::AdminClient(const Remote& remote) : remote_(remote), dialer_(remote.ca_pem) {}
 
+const Result<eventhubs::Greeting>& AdminClient::greeting() {
+    if (greeting_) return *greeting_;
+    const eventhubs::Target& target = remote_.target;
+    // Which event hub does not matter.
+    auto options = client::connection_options(client_options(
+        remote_, target.event_hub.empty() ? "any" : target.event_hub, "evenkeel", Patience::none));
+    greeting_ = options.ok() ? dialer_.greet(*options, remote_.timeout)
+                             : Result<eventhubs::Greeting>(options.error());
+    return *greeting_;
+}
+
+Result<http::Url> AdminClient::url() {
+    if (remote_.admin) return *remote_.admin;
+    const auto& said = greeting();
+    if (!said.ok()) return said.error();
+    const eventhubs::Target& target = remote_.target;
+    if (target.websocket) return http::Url{target.endpoint, target.tls};
+    const std::string where = io::to_string(target.endpoint);
+    if (said->identity.empty()) {
+        return Error{ErrorCode::unavailable,
+                     fmt::format("{} does not say where its admin interface is; it is no Evenkeel, "
+                                 "or an older one. --url names the address",
+                                 where)};
+    }
+    // A token does not go in clear text to another machine if its events do not.
+    const bool takes_plain = !target.tls || io::is_loopback(target.endpoint.host);
+    const bool tls = said->https_port != 0 && (target.tls || said->http_port == 0);
+    const std::uint16_t port = tls ? said->https_port : takes_plain ? said->http_port : 0;
+    if (port == 0) {
+        return Error{ErrorCode::unavailable,
+                     fmt::format("the hub at {} has no admin interface{}; --url names one of "
+                                 "another address",
+                                 where, target.tls ? " with TLS" : "")};
+    }
+    return http::Url{{target.endpoint.host, port}, tls};
+}
+
+Result<> AdminClient::meet() {
+    if (is_met_) return {};
+    EK_TRY_ASSIGN(const auto address, url());
+    // A URL without a hub names the hub by itself.
+    if (remote_.admin && !remote_.is_named) {
+        is_met_ = true;
+        return {};
+    }
+    EK_TRY_ASSIGN(const auto there, health());
+    const std::string hub = io::to_string(remote_.target.endpoint);
+    const auto name = [](const std::string& identity) {
+        return identity.empty() ? std::string("unknown") : shown(identity);
+    };
+    const auto& said = greeting();
+    if (!said.ok() || said->identity.empty()) {
+        unknown_ = fmt::format(
+            "whether {} belongs to the hub at {} cannot be checked: {}", http::to_string(address),
+            hub, said.ok() ? "the hub does not tell its identity" : said.error().detail);
+    } else if (said->identity != there.identity) {
+        return Error{
+            ErrorCode::conflict,
+            fmt::format("{} is the admin interface of another hub than {} (their "
+                        "identities are {} and {}); {}",
+                        http::to_string(address), hub, name(there.identity), name(said->identity),
+                        remote_.admin ? "leave out --url and EVENKEEL_URL, or name its "
+                                        "own hub with --hub"
+                                      : "--url names the right address")};
+    } else {
+        identity_ = said->identity;
+    }
+    is_met_ = true;
+    return {};
+}
+
 Result<std::string> AdminClient::call(std::string_view method, const std::string& path,
                                       std::string body) {
+    EK_TRY(meet());
+    if (method != "GET" && !unknown_.empty()) return Error{ErrorCode::unavailable, unknown_};
+    EK_TRY_ASSIGN(const auto address, url());
     http::ClientRequest request{std::string(method), path, {}, std::move(body)};
     const eventhubs::Target& target = remote_.target;
     Secret token = target.token;
     if (!target.key.empty()) {
-        const std::string everything = "sb://" + remote_.admin.endpoint.host + "/";
+        const std::string everything = "sb://" + address.endpoint.host + "/";
         token = Secret(eventhubs::make_sas(everything, target.key_name, target.key,
                                            SystemClock().wall() + token_life));
     }
     if (!token.empty()) request.fields.push_back({"Authorization", token.reveal()});
+    if (!identity_.empty()) request.fields.push_back({door::Admin::hub_field, identity_});
     if (method != "GET" && method != "DELETE") {
         request.fields.push_back({"Content-Type", "application/json"});
         if (request.body.empty()) request.body = "{}";
     }
-    EK_TRY_ASSIGN(auto response, dialer_.ask(remote_.admin, request, remote_.timeout));
+    EK_TRY_ASSIGN(auto response, dialer_.ask(address, request, remote_.timeout));
     if (response.status >= 200 && response.status < 300) return std::move(response.body);
-    return error_of(response, remote_.admin);
+    return error_of(response, address);
 }
 
 Result<AdminClient::Health> AdminClient::health() {
-    EK_TRY_ASSIGN(const auto response,
-                  dialer_.ask(remote_.admin, {.path = "/health"}, remote_.timeout));
+    EK_TRY_ASSIGN(const auto address, url());
+    EK_TRY_ASSIGN(const auto response, dialer_.ask(address, {.path = "/health"}, remote_.timeout));
     const auto value = parsed(response.body);
     const std::string status = value.ok() ? text_in(*value, "status") : "";
-    if (status.empty()) return error_of(response, remote_.admin);
+    if (status.empty()) return error_of(response, address);
     return Health{status == "healthy", text_in(*value, "message"),
-                  http::parse_date(response.field("Date"))};
+                  http::parse_date(response.field("Date")), text_in(*value, "identity")};
 }
 
 Result<std::vector<EventHubInfo>> AdminClient::hubs() {

@@ -1,7 +1,13 @@
 // The admin interface of a running hub, call by call. Each waits for its answer.
 //
+// Where it is, the hub itself says by AMQP, unless a URL was given. Before the first call the two
+// are compared: the hub of the connection string and the one behind the URL must have the same
+// identity, so that a command never changes another hub than the one it was given. Each request
+// names that identity too, and a hub that is another one refuses it.
+//
 // Errors have the code that the hub answers with; `not_allowed` for a token that is refused or
-// lacks a right; `unavailable` if the server at that address is not Evenkeel.
+// lacks a right; `unavailable` if the server at that address is not Evenkeel; `conflict` if it is
+// another hub.
 // Threads: one at a time.
 #pragma once
 
@@ -40,12 +46,18 @@ public:
     // `remote` outlives it.
     explicit AdminClient(const Remote& remote);
 
+    // Its address. Errors: the hub cannot be reached, or does not say.
+    Result<http::Url> url();
+    // Compares the hub with the one at url(), once, as each call does first.
+    Result<> meet();
+
     struct Health {
         bool is_healthy = false;
         std::string message;
         std::optional<WallTime> clock;  // of the hub, to the second
+        std::string identity;           // of the hub; empty: it does not tell
     };
-    Result<Health> health();
+    Result<Health> health();  // of url(), whichever hub that is
 
     // Prometheus text.
     Result<std::string> metrics() { return call("GET", "/metrics"); }
@@ -74,12 +86,18 @@ public:
     Result<> remove_key(std::string_view event_hub, std::string_view name);
 
 private:
+    // What the hub says of itself by AMQP, asked once.
+    const Result<eventhubs::Greeting>& greeting();
     // The body of an answer that is no error.
     Result<std::string> call(std::string_view method, const std::string& path,
                              std::string body = {});
 
     const Remote& remote_;
     Dialer dialer_;
+    std::optional<Result<eventhubs::Greeting>> greeting_;
+    bool is_met_ = false;
+    std::string identity_;  // of both; empty: not known
+    std::string unknown_;   // why they could not be compared, so that nothing may be changed
 };
 
 }  // namespace evenkeel::cli

@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/promise.h"
+#include "client/transport.h"
 #include "io/system/loop.h"
 #include "io/system/network.h"
 #include "io/tls.h"
@@ -57,6 +58,47 @@ Result<> Dialer::reach(const io::Endpoint& endpoint, Duration timeout) {
     if (!socket.ok()) return on_the_way(io::to_string(endpoint), socket.error());
     io::system::run_and_wait(state_->loop, [&] { socket->reset(); });
     return {};
+}
+
+Result<eventhubs::Greeting> Dialer::greet(const client::ConnectionOptions& options,
+                                          Duration timeout) {
+    const io::Endpoint& endpoint = options.target.endpoint;
+    const std::string where = io::to_string(endpoint);
+    auto socket = state_->connect(endpoint, timeout);
+    if (!socket.ok()) return on_the_way(where, socket.error());
+    io::system::LoopThread& loop = state_->loop;
+    Promise<Result<eventhubs::Greeting>> promise;
+    std::optional<eventhubs::Greeting> greeting;
+    std::unique_ptr<client::Transport> transport;
+    std::optional<io::Timer> timer;
+    loop.post([&] {
+        if (options.wrap) *socket = options.wrap(loop, std::move(*socket), endpoint);
+        amqp::ConnectionOptions open;
+        open.is_server = false;
+        open.container = options.name;
+        open.hostname = endpoint.host;
+        timer.emplace(loop);
+        timer->run_after(timeout, [&] { promise.set(Error{ErrorCode::timed_out, ""}); });
+        transport = std::make_unique<client::Transport>(
+            loop, std::move(*socket), std::move(open),
+            client::Transport::Events{
+                [&] {
+                    greeting = eventhubs::decode_greeting(transport->peer().properties);
+                    transport->close();
+                },
+                [&](const client::Failure& why) {
+                    greeting ? promise.set(*greeting) : promise.set(why.error);
+                }});
+        transport->start();
+    });
+    auto answer = promise.wait();
+    io::system::run_and_wait(loop, [&] {
+        timer.reset();
+        transport->abandon();
+    });
+    io::system::run_and_wait(loop, [&] { transport.reset(); });
+    if (!answer.ok()) return on_the_way(where, answer.error());
+    return answer;
 }
 
 Result<http::ClientResponse> Dialer::ask(const http::Url& url, const http::ClientRequest& request,

@@ -10,6 +10,8 @@
 
 #include "base/clock.h"
 #include "base/result.h"
+#include "client/connection.h"
+#include "eventhubs/greeting.h"
 #include "http/client.h"
 
 namespace evenkeel::cli {
@@ -24,6 +26,8 @@ public:
 
     // Connects, and hangs up.
     Result<> reach(const io::Endpoint& endpoint, Duration timeout);
+    // Opens an AMQP connection without a token, and closes it: what the hub says of itself.
+    Result<eventhubs::Greeting> greet(const client::ConnectionOptions& options, Duration timeout);
     Result<http::ClientResponse> ask(const http::Url& url, const http::ClientRequest& request,
                                      Duration timeout);
 

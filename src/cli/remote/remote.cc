@@ -11,8 +11,6 @@
 namespace evenkeel::cli {
 namespace {
 
-constexpr std::uint16_t dev_http_port = 8080;
-constexpr std::uint16_t https_port = 443;
 constexpr std::size_t ca_bytes_max = std::size_t{4} << 20;
 
 // The option's, else the first variable that is set.
@@ -22,14 +20,6 @@ std::string first_of(const std::string& option, std::initializer_list<const char
         if (const char* value = std::getenv(name); value && *value) return value;
     }
     return {};
-}
-
-// Where the admin interface is by default: `dev` has it at 8080, and what comes by WebSocket
-// comes to its port anyway.
-http::Url guessed_url(const eventhubs::Target& target) {
-    http::Url url{target.endpoint, target.tls};
-    if (!target.websocket) url.endpoint.port = target.tls ? https_port : dev_http_port;
-    return url;
 }
 
 // What to try after an error of the hub; empty if nothing comes to mind.
@@ -65,17 +55,15 @@ Result<Remote> remote_of(const RemoteOptions& options) {
     Remote remote;
     remote.connection =
         first_of(options.connection, {"EVENKEEL_HUB", "EVENTHUB_CONNECTION_STRING"});
-    if (remote.connection.empty()) {
+    remote.is_named = !remote.connection.empty();
+    if (!remote.is_named) {
         remote.connection =
             "Endpoint=sb://localhost;SharedAccessKeyName=RootManageSharedAccessKey;"
             "SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true;";
     }
     EK_TRY_ASSIGN(remote.target, eventhubs::parse_connection_string(remote.connection));
     const std::string url = first_of(options.url, {"EVENKEEL_URL"});
-    remote.admin_is_guessed = url.empty();
-    if (url.empty()) {
-        remote.admin = guessed_url(remote.target);
-    } else {
+    if (!url.empty()) {
         EK_TRY_ASSIGN(remote.admin, http::url_of(url));
     }
     if (const auto file = first_of(options.ca_file, {"EVENKEEL_CA"}); !file.empty()) {
@@ -140,10 +128,11 @@ ExitCode fail_remote(std::string_view what, const Error& error, const Remote& re
 
 ExitCode fail_admin(std::string_view what, const Error& error, const Remote& remote,
                     std::string_view hint) {
+    if (!remote.admin) return fail_remote(what, error, remote, hint);
     const std::string reach = fmt::format(
         "is the hub's admin interface at {}? --url or EVENKEEL_URL names another address, "
         "'evenkeel check' diagnoses the problem",
-        http::to_string(remote.admin));
+        http::to_string(*remote.admin));
     fail(what, error, hint.empty() ? hint_for(error, reach) : std::string(hint));
     return exit_code_remote(error.code);
 }

@@ -7,6 +7,7 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -28,8 +29,9 @@ struct RemoteOptions {
 struct Remote {
     std::string connection;  // holds a secret
     eventhubs::Target target;
-    http::Url admin;
-    bool admin_is_guessed = false;  // not configured
+    bool is_named = false;  // by an option or the environment; else it is that of `evenkeel dev`
+    // As it was given; else the hub says where it is: AdminClient::url().
+    std::optional<http::Url> admin;
     std::string ca_pem;
     std::chrono::milliseconds timeout{5000};
 };

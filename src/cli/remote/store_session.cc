@@ -24,6 +24,18 @@ Result<> check_file_of_store(const std::string& url) {
                              file, url)};
 }
 
+ExitCode fail_store(std::string_view what, const Error& error, const std::string& url) {
+    const bool is_out_of_reach =
+        error.code == ErrorCode::unavailable || error.code == ErrorCode::timed_out;
+    fail(what, error,
+         is_out_of_reach
+             ? fmt::format("is the checkpoint store {} running? --store or EVENKEEL_STORE names "
+                           "another",
+                           url)
+             : "");
+    return is_out_of_reach ? ExitCode::cannot_reach : exit_code(error.code);
+}
+
 Result<std::unique_ptr<StoreSession>> StoreSession::open(const std::string& url,
                                                          const checkpoint::GroupName& group,
                                                          const checkpoint::OpenOptions& options) {

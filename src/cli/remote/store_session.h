@@ -3,12 +3,14 @@
 
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "base/promise.h"
 #include "base/result.h"
 #include "checkpoint/open.h"
 #include "checkpoint/store.h"
+#include "cli/exit_code.h"
 #include "io/system/loop.h"
 
 namespace evenkeel::cli {
@@ -16,6 +18,10 @@ namespace evenkeel::cli {
 // `not_found` if it names a SQLite file that is not there: the name may be mistyped, and opening it
 // would make one.
 Result<> check_file_of_store(const std::string& url);
+
+// As fail(), for a store that does not answer: out of reach is an exit code of its own, and the hint
+// is about the store, not about the hub.
+ExitCode fail_store(std::string_view what, const Error& error, const std::string& url);
 
 class StoreSession {
 public:

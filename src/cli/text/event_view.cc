@@ -79,7 +79,7 @@ std::optional<std::string> escape(char letter, std::optional<std::string_view> i
 
 // Walks the format; none if an escape is none, which `wrong` then holds.
 std::optional<std::string> walk(std::string_view format, const EventPlace& place,
-                                const Event& event, std::string* wrong) {
+                                const Event& event, bool to_terminal, std::string* wrong) {
     std::string text;
     while (!format.empty()) {
         const char first = format.front();
@@ -97,7 +97,7 @@ std::optional<std::string> walk(std::string_view format, const EventPlace& place
                 if (wrong) *wrong = fmt::format("%{}{}", second, inside ? "{...}" : "");
                 return std::nullopt;
             }
-            text += *part;
+            text += to_terminal ? visible(*part) : *part;
         } else {
             text += first;
         }
@@ -129,12 +129,13 @@ EventDetails details_of(const Event& event) {
 
 Result<> check_format(std::string_view format) {
     std::string wrong;
-    if (walk(format, {}, Event(), &wrong)) return {};
+    if (walk(format, {}, Event(), false, &wrong)) return {};
     return Error{ErrorCode::invalid_argument, fmt::format("'{}' is not a format specifier", wrong)};
 }
 
-std::string formatted(std::string_view format, const EventPlace& place, const Event& event) {
-    return walk(format, place, event, nullptr).value_or("");
+std::string formatted(std::string_view format, const EventPlace& place, const Event& event,
+                      const Terminal& terminal) {
+    return walk(format, place, event, terminal.is_terminal, nullptr).value_or("");
 }
 
 std::string headline(const Terminal& terminal, const EventPlace& place, const Event& event) {

@@ -33,7 +33,9 @@ Result<> check_format(std::string_view format);
 //   %t event hub   %p partition   %s sequence number   %o offset   %k key   %d time
 //   %d{strftime[%H:%M]}   %v body   %v{hex}   %v{base64}   %V its length   %h properties
 //   %c content type   %%   \n \t \r \\ .
-std::string formatted(std::string_view format, const EventPlace& place, const Event& event);
+// What the event contains is made visible() for a terminal; what the format contains is not.
+std::string formatted(std::string_view format, const EventPlace& place, const Event& event,
+                      const Terminal& terminal = {});
 // "orders/3 seq 160588  2026-03-09 10:22:31.118  key=c-881  application/json  212 B"
 std::string headline(const Terminal& terminal, const EventPlace& place, const Event& event);
 

@@ -13,6 +13,12 @@
 namespace evenkeel::cli {
 namespace {
 
+// Boost writes 0.0 as 0E0 and 12.5 as 1.25E1.
+std::string scalar(const boost::json::value& value) {
+    const auto* const number = value.if_double();
+    return number ? fmt::format("{}", *number) : boost::json::serialize(value);
+}
+
 void append(std::string& text, const boost::json::value& value, std::size_t depth) {
     const std::string inner(2 * depth + 2, ' ');
     const std::string outer(2 * depth, ' ');
@@ -34,8 +40,31 @@ void append(std::string& text, const boost::json::value& value, std::size_t dept
         }
         text += '\n' + outer + ']';
     } else {
-        text += boost::json::serialize(value);
+        text += scalar(value);
     }
+}
+
+// Below that, a table that does not fit is written as records.
+constexpr std::size_t narrow_columns = 60;
+
+//   orders
+//     PARTITIONS  4
+//     EVENTS      1,204
+std::string one_below_the_other(const Terminal& terminal,
+                                const std::vector<std::vector<std::string>>& lines) {
+    std::size_t name_width = 0;
+    for (const auto& name : lines[0]) name_width = std::max(name_width, width(name));
+    std::string text;
+    for (std::size_t row = 1; row < lines.size(); ++row) {
+        for (std::size_t i = 0; i < lines[row].size(); ++i) {
+            const std::string& name = lines[0][i];
+            const std::string blanks(name_width - width(name) + 2, ' ');
+            text += i == 0 ? lines[0][0] + " " + painted(terminal, Paint::strong, lines[row][0])
+                           : "  " + painted(terminal, Paint::quiet, name + blanks) + lines[row][i];
+            text += "\n";
+        }
+    }
+    return text;
 }
 
 }  // namespace
@@ -88,6 +117,15 @@ std::string age_text(std::int64_t milliseconds) {
     return two(seconds / 86400, "d", seconds / 3600 % 24, "h");
 }
 
+std::string plural(std::uint64_t count, std::string_view one) {
+    return fmt::format("{} {}{}", with_commas(count), one, count == 1 ? "" : "s");
+}
+
+boost::json::value time_json(std::int64_t unix_ms) {
+    if (unix_ms <= 0) return nullptr;
+    return boost::json::string(to_string(WallTime{unix_ms}));
+}
+
 std::string Listing::text(const Terminal& terminal) const {
     std::vector<std::vector<std::string>> lines(rows_.size() + 1);
     for (const auto& column : columns_) lines[0].push_back(column.name);
@@ -101,6 +139,12 @@ std::string Listing::text(const Terminal& terminal) const {
         for (std::size_t i = 0; i < line.size(); ++i) {
             widths[i] = std::max(widths[i], width(line[i]));
         }
+    }
+    std::size_t needed = 2 * widths.size();
+    for (const std::size_t each : widths) needed += each;
+    const auto columns = static_cast<std::size_t>(terminal.columns);
+    if (terminal.is_terminal && columns < narrow_columns && needed > columns) {
+        return one_below_the_other(terminal, lines);
     }
     std::string text;
     for (std::size_t row = 0; row < lines.size(); ++row) {
@@ -123,10 +167,14 @@ std::string Listing::text(const Terminal& terminal) const {
     return text;
 }
 
+std::string json_line(const boost::json::value& value) {
+    return json_without_controls(boost::json::serialize(value)) + "\n";
+}
+
 std::string indented(const boost::json::value& value) {
     std::string text;
     append(text, value, 0);
-    return text + "\n";
+    return json_without_controls(text) + "\n";
 }
 
 }  // namespace evenkeel::cli

@@ -40,6 +40,12 @@ Cell retention_cell(std::int64_t milliseconds);
 // "4.2s", "3m 12s", "6d 23h"
 std::string age_text(std::int64_t milliseconds);
 
+// "1 event", "2,000 events"
+std::string plural(std::uint64_t count, std::string_view one);
+
+// In RFC 3339; null for 0, which is never.
+boost::json::value time_json(std::int64_t unix_ms);
+
 class Listing {
 public:
     enum class Align : std::uint8_t { left, right };
@@ -60,5 +66,7 @@ private:
 
 // JSON with indentation, its members in the order they were put in, and a line end behind it.
 std::string indented(const boost::json::value& value);
+// The same on one line.
+std::string json_line(const boost::json::value& value);
 
 }  // namespace evenkeel::cli

@@ -54,9 +54,9 @@ Terminal terminal_of(std::FILE* stream) {
     terminal.is_dumb = variable("TERM") == "dumb";
     terminal.colour = variable("NO_COLOR").empty() && !terminal.is_dumb;
     winsize size{};
-    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0 && size.ws_row > 0 && size.ws_col > 0) {
-        terminal.rows = size.ws_row;
-        terminal.columns = size.ws_col;
+    if (ioctl(descriptor, TIOCGWINSZ, &size) == 0) {
+        if (size.ws_row > 0) terminal.rows = size.ws_row;
+        if (size.ws_col > 0) terminal.columns = size.ws_col;
     }
     return terminal;
 }

@@ -95,7 +95,8 @@ void Admin::handle(const http::Request& request, AdminAnswer answer) {
             methods += (methods.empty() ? "" : ", ") + std::string(route.method);
             continue;
         }
-        auto refusal = gate_.refuse(route, call);
+        auto refusal = refuse_other_hub(request);
+        if (!refusal) refusal = gate_.refuse(route, call);
         if (route.method != "GET" || route.action == Action::show_key) {
             answer = audited(route, call, std::move(answer));
         }
@@ -142,10 +143,22 @@ std::string Admin::metrics_text() const {
     return all;
 }
 
+std::optional<Response> Admin::refuse_other_hub(const http::Request& request) const {
+    const std::string wanted = request.field(hub_field);
+    if (wanted.empty() || wanted == hubs_.identity()) return std::nullopt;
+    return error_of({ErrorCode::conflict,
+                     "this is the admin interface of another hub: the request "
+                     "is for " +
+                         shown(wanted) + ", this one is " + hubs_.identity()});
+}
+
 Response Admin::health() const {
+    const std::string identity = hubs_.identity();
     // The words are those of the official emulator, which tools wait for.
     if (problem_) {
-        return json_response({{"status", "unhealthy"}, {"message", json_text(*problem_)}}, 503);
+        return json_response(
+            {{"status", "unhealthy"}, {"message", json_text(*problem_)}, {"identity", identity}},
+            503);
     }
     if (const auto progress = hubs_.recovery(); !progress.done()) {
         const std::string message = std::to_string(progress.recovered) + " of " +
@@ -154,10 +167,12 @@ Response Admin::health() const {
         return json_response({{"status", "recovering"},
                               {"message", message},
                               {"partitions", progress.partitions},
-                              {"recovered", progress.recovered}},
+                              {"recovered", progress.recovered},
+                              {"identity", identity}},
                              503);
     }
-    return json_response({{"status", "healthy"}, {"message", "Service is healthy."}});
+    return json_response(
+        {{"status", "healthy"}, {"message", "Service is healthy."}, {"identity", identity}});
 }
 
 }  // namespace evenkeel::door

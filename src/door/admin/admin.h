@@ -49,12 +49,16 @@ public:
     // What /health says from now on: 503 and the reason, or all is well.
     void set_problem(std::optional<std::string> problem) { problem_ = std::move(problem); }
 
+    // A request with this field is for the hub of that identity only; any other answers 409.
+    static constexpr const char* hub_field = "Evenkeel-Hub";
+
     static std::span<const AdminRoute> routes() { return admin_routes(); }
 
 private:
     void act(AdminRoute::Action action, const AdminCall& call, AdminAnswer answer);
     std::string metrics_text() const;
     http::Response health() const;
+    std::optional<http::Response> refuse_other_hub(const http::Request& request) const;
 
     io::Loop& loop_;
     hub::Namespace& hubs_;

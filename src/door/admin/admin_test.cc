@@ -36,6 +36,28 @@ TEST_F(AdminTest, refuses_every_route_without_login_and_with_a_bad_one) {
     EXPECT_EQ(world_.names(), std::vector<std::string>{"homes"});
 }
 
+TEST_F(AdminTest, refuses_every_route_for_another_hub) {
+    ASSERT_TRUE(world_.create("homes"));
+    const std::string identity = world_.hub->identity();
+    for (const auto& route : Admin::routes()) {
+        SCOPED_TRACE(std::string(route.method) + " " + std::string(route.path));
+        Ask wanted{.method = std::string(route.method), .path = filled(route.path)};
+        wanted.token = token("root");
+        wanted.fields.push_back({Admin::hub_field, "0123456789abcdef0123456789abcdef"});
+
+        const auto response = ask(wanted);
+
+        EXPECT_EQ(response.status, 409);
+        EXPECT_NE(response.body.find("another hub"), std::string::npos) << response.body;
+    }
+    EXPECT_EQ(world_.names(), std::vector<std::string>{"homes"});
+    Ask right{.method = "DELETE", .path = "/api/v1/hubs/homes", .token = token("root")};
+    right.fields.push_back({Admin::hub_field, identity});
+    EXPECT_EQ(ask(right).status, 204);
+    EXPECT_NE(ask({.path = "/health"}).body.find("\"identity\":\"" + identity + "\""),
+              std::string::npos);
+}
+
 TEST_F(AdminTest, refuses_every_route_with_the_wrong_right) {
     ASSERT_TRUE(world_.create("homes"));
     ASSERT_TRUE(world_.create("other"));

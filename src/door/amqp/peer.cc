@@ -18,6 +18,10 @@ constexpr std::uint32_t idle_ms_tick = 8'000;  // up to here tick() comes too se
 amqp::ConnectionOptions options_for(const PeerContext& context) {
     amqp::ConnectionOptions options;
     options.container = "evenkeel";
+    eventhubs::Greeting greeting;
+    if (context.greeting) greeting = *context.greeting;
+    greeting.identity = context.hubs.identity();
+    options.properties = eventhubs::encode_greeting(greeting);
     options.max_message_bytes = context.message_bytes_max;
     options.idle_timeout = context.times.keep_alive;
     return options;

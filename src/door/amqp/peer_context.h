@@ -12,6 +12,7 @@
 #include "door/auth/jwt.h"
 #include "door/crowd.h"
 #include "door/quotas.h"
+#include "eventhubs/greeting.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 
@@ -43,6 +44,8 @@ struct PeerContext {
     PeerTimes times;
     std::uint64_t message_bytes_max = 1 << 20;
     bool accept_any_token = false;  // tokens of type jwt are taken unchecked: for tests
+    // What each client hears in our open. None: only which hub it is.
+    const eventhubs::Greeting* greeting = nullptr;
 };
 
 }  // namespace evenkeel::door

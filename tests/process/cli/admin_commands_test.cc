@@ -200,15 +200,15 @@ TEST_F(AdminCommands, check_reports_each_step) {
     EXPECT_EQ(good.exit_code, 0) << good.output;
     for (const auto* step :
          {"connection string", "reach", "admin", "clock", "token", "event hub", "rights"}) {
-        EXPECT_TRUE(has(good.output, std::string("OK    ") + step)) << step << good.output;
+        EXPECT_TRUE(has(good.output, std::string("OK\t") + step)) << step << good.output;
     }
     const auto missing = evenkeel({"check", "nope"});
     EXPECT_EQ(missing.exit_code, 9);
-    EXPECT_TRUE(has(missing.output, "FAIL  event hub")) << missing.output;
-    EXPECT_TRUE(has(missing.output, "try: 'evenkeel hub ls'")) << missing.output;
+    EXPECT_TRUE(has(missing.output, "FAIL\tevent hub")) << missing.output;
+    EXPECT_TRUE(has(missing.output, "\t'evenkeel hub ls'")) << missing.output;
     const auto refused = evenkeel({"check", "--hub", hub_->connection("TOPSECRET"), "eh1"});
     EXPECT_EQ(refused.exit_code, 9);
-    EXPECT_TRUE(has(refused.output, "FAIL  token")) << refused.output;
+    EXPECT_TRUE(has(refused.output, "FAIL\ttoken")) << refused.output;
     EXPECT_FALSE(has(refused.output + refused.errors, "TOPSECRET"));
     const auto no_admin = evenkeel({"check", "eh1", "--url", "http://localhost:1"});
     EXPECT_EQ(no_admin.exit_code, 8) << no_admin.output;
