@@ -79,13 +79,13 @@ Result<Line> measure_ingest(const RemoteHubOptions& options, Producer& producer,
     return line;
 }
 
-Result<Line> measure_latency(const RemoteHubOptions& options, Producer& producer,
+Result<Line> measure_latency(const RemoteHubOptions& options, Client& client, Producer& producer,
                              std::uint32_t partitions, cli::Interrupt& interrupt) {
     const SystemClock clock;
     std::vector<std::unique_ptr<RemoteReader>> readers;
     for (std::uint32_t i = 0; i < partitions; ++i) {
-        EK_TRY_ASSIGN(auto reader, open_reader(producer.client(), options.group, i,
-                                               Position::latest(), {.name = "evenkeel bench"}));
+        EK_TRY_ASSIGN(auto reader, RemoteReader::open(client, options.group, i, Position::latest(),
+                                                      {.name = "evenkeel bench"}));
         readers.push_back(std::move(reader));
     }
     std::vector<double> times;
@@ -142,15 +142,16 @@ Result<> measure(const RemoteHubOptions& options, const cli::Remote& remote,
         name = own->name();
     }
     EK_TRY_ASSIGN(const auto properties, cli::first_contact(remote, name));
-    EK_TRY_ASSIGN(const auto producer, Producer::open(cli::client_options(
-                                           remote, name, "evenkeel bench", cli::Patience::usual)));
+    EK_TRY_ASSIGN(const auto client, Client::open(cli::client_options(
+                                         remote, name, "evenkeel bench", cli::Patience::usual)));
+    EK_TRY_ASSIGN(const auto producer, Producer::open(*client));
     fmt::print(stderr, "ingest ...\n");
     EK_TRY_ASSIGN(auto ingest, measure_ingest(options, *producer, properties.partitions));
     lines.push_back(std::move(ingest));
     if (interrupt.wait(Duration(0))) return Error{ErrorCode::cancelled, "interrupted"};
     fmt::print(stderr, "end_to_end ...\n");
     EK_TRY_ASSIGN(auto latency,
-                  measure_latency(options, *producer, properties.partitions, interrupt));
+                  measure_latency(options, *client, *producer, properties.partitions, interrupt));
     lines.push_back(std::move(latency));
     return {};
 }

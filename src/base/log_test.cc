@@ -31,10 +31,10 @@ TEST(JsonEscaped, is_valid_utf8_whatever_the_text_is) {
     EXPECT_EQ(json_escaped("a\xff\xc3(\xed\xa0\x80"), "a\ufffd\ufffd(\ufffd\ufffd\ufffd");
 }
 
-TEST(JsonEscaped, escapes_what_json_forbids_and_nothing_else) {
+TEST(JsonEscaped, escapes_quotes_and_controls_and_nothing_else) {
     EXPECT_EQ(json_escaped("plain ünïcode /"), "plain ünïcode /");
     EXPECT_EQ(json_escaped("\"\\\n\r\t"), "\\\"\\\\\\n\\r\\t");
-    EXPECT_EQ(json_escaped(std::string("\0\x1f\x7f", 3)), "\\u0000\\u001f\x7f");
+    EXPECT_EQ(json_escaped(std::string("\0\x1f\x7f", 3)), "\\u0000\\u001f\\u007f");
 }
 
 TEST(Trace, writes_lines_of_its_level_and_above) {

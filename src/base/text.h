@@ -18,7 +18,8 @@ bool equal_without_case(std::string_view a, std::string_view b);
 std::string_view trimmed(std::string_view text, std::string_view blanks = " \t");
 
 // The number of the character, which is UTF-8, if a terminal would obey it: control characters
-// (U+0000 to U+001F, U+007F to U+009F) and those that change the direction of text. Else 0xffffffff.
+// (U+0000 to U+001F, U+007F to U+009F) and those that change the direction of text. Else
+// 0xffffffff.
 std::uint32_t control_code(std::string_view character);
 
 // The whole characters in the first `bytes_max` bytes. Each byte that is not UTF-8, or of a

@@ -6,9 +6,11 @@
 #include <fmt/core.h>
 
 #include "amqp/performatives.h"
+#include "base/time_point.h"
 #include "cli/remote/admin_client.h"
 #include "eventhubs/forward.h"
 #include "eventhubs/names.h"
+#include "producer/batch_access.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -100,9 +102,9 @@ Result<> Restorer::begin_partition(std::uint32_t partition) {
     EK_TRY_ASSIGN(const auto info, look());
     next_ = info.last_enqueued_sequence_number + 1;
     present_ = next_;
-    present_ms_ = info.last_enqueued_time_ms;
+    present_ms_ = wall_time(info.last_enqueued_time).milliseconds;
     seen_ = 0;
-    batch_.emplace(partition, std::string(), producer_->make_batch().value().bytes_max());
+    batch_.emplace(Route{.partition = partition}, producer_->make_batch().value().bytes_max());
     return {};
 }
 
@@ -129,9 +131,9 @@ Result<> Restorer::add(std::uint32_t partition, const BackupEvent& event) {
     amqp::Encoder encoder(section);
     encoder.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
     encoder.binary(message);
-    if (batch_->size() >= batch_events_max || !batch_->try_add_encoded(section)) {
+    if (batch_->size() >= batch_events_max || !producer::BatchAccess::try_add(*batch_, section)) {
         EK_TRY(flush());
-        if (!batch_->try_add_encoded(section)) {
+        if (!producer::BatchAccess::try_add(*batch_, section)) {
             return Error{
                 ErrorCode::invalid_argument,
                 fmt::format("event {} of partition {} has {} bytes; the hub accepts {}",

@@ -8,6 +8,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/time_point.h"
 #include "cli/backup_file.h"
 #include "cli/commands/hub_command.h"
 #include "cli/interrupt.h"
@@ -115,7 +116,7 @@ public:
                        info.options.partitions,
                        info.options.retention.count(),
                        info.options.partition_bytes_max,
-                       info.created_ms,
+                       wall_time(info.created_time).milliseconds,
                        SystemClock().wall().milliseconds,
                        info.groups};
         source.events_ = totals_of(source.partitions_).events;
@@ -143,8 +144,8 @@ private:
         if (partition.is_empty) return {};
         const std::int64_t last = partition.last_enqueued_sequence_number;
         EK_TRY_ASSIGN(const auto reader,
-                      open_reader(*client_, "$Default", partition.partition, Position::earliest(),
-                                  {.name = "evenkeel hub backup"}));
+                      RemoteReader::open(*client_, "$Default", partition.partition,
+                                         Position::earliest(), {.name = "evenkeel hub backup"}));
         std::int64_t expected = -1;
         for (int silent = 0; silent < silent_reads_max;) {
             if (interrupt.wait(Duration(0))) return interrupted();
@@ -161,9 +162,9 @@ private:
                 }
                 expected = event.sequence_number + 1;
                 const auto sections = eventhubs::stored_sections(event.sections);
-                EK_TRY(target.add(partition.partition,
-                                  {event.sequence_number, event.offset, event.enqueued_time_ms,
-                                   event.partition_key, sections}));
+                EK_TRY(target.add(partition.partition, {event.sequence_number, event.offset,
+                                                        wall_time(event.enqueued_time).milliseconds,
+                                                        event.partition_key, sections}));
                 progress.show(++done, events_, partition.partition);
                 if (event.sequence_number >= last) return {};
             }

@@ -19,6 +19,7 @@
 #include "cli/text/sent_places.h"
 #include "cli/text/terminal.h"
 #include "cli/text/units.h"
+#include "producer/batch_access.h"
 #include <evenkeel/producer.h>
 
 namespace evenkeel::cli {
@@ -62,14 +63,15 @@ public:
         if (found == batches_.end()) {
             EK_TRY_ASSIGN(const auto any, producer_.make_batch());
             // A key that comes with a partition is stored with the event, and does not route it.
-            SendBatch batch(event.partition, event.key, any.bytes_max());
+            SendBatch batch({event.partition, event.key}, any.bytes_max());
             found = batches_.emplace(Where{event.partition, event.key}, Open{std::move(batch), {}})
                         .first;
         }
         Open& open = found->second;
-        if (open.batch.size() >= batch_events_max || !open.batch.try_add_encoded(event.section)) {
+        if (open.batch.size() >= batch_events_max ||
+            !producer::BatchAccess::try_add(open.batch, event.section)) {
             EK_TRY(send(open));
-            if (!open.batch.try_add_encoded(event.section)) {
+            if (!producer::BatchAccess::try_add(open.batch, event.section)) {
                 return Error{
                     ErrorCode::invalid_argument,
                     fmt::format("event {} has {} bytes with all that belongs to it; the hub "

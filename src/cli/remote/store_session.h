@@ -19,8 +19,8 @@ namespace evenkeel::cli {
 // would make one.
 Result<> check_file_of_store(const std::string& url);
 
-// As fail(), for a store that does not answer: out of reach is an exit code of its own, and the hint
-// is about the store, not about the hub.
+// As fail(), for a store that does not answer: out of reach is an exit code of its own, and the
+// hint is about the store, not about the hub.
 ExitCode fail_store(std::string_view what, const Error& error, const std::string& url);
 
 class StoreSession {

@@ -12,6 +12,7 @@
 #include "base/base64.h"
 #include "base/clock.h"
 #include "base/text.h"
+#include "base/time_point.h"
 #include "base/utf8.h"
 #include "cli/text/amqp_value.h"
 #include "cli/text/duration.h"
@@ -404,7 +405,7 @@ std::string as_json(const EventPlace& place, const Event& event) {
         "{{\"event_hub\":{},\"partition\":{},\"sequence_number\":{},\"offset\":{},"
         "\"enqueued_at\":\"{}\",\"partition_key\":{},{}{}{}{}{}}}",
         json_quoted(place.event_hub), place.partition, event.sequence_number, event.offset,
-        to_string(WallTime{event.enqueued_time_ms}), key, members.fields, members.properties,
+        to_string(wall_time(event.enqueued_time)), key, members.fields, members.properties,
         members.body_value, body, whole);
 }
 

@@ -23,7 +23,7 @@ Event a_stored_event(std::string_view key, ByteView sections) {
     Event event;
     event.sequence_number = 3;
     event.offset = 192;
-    event.enqueued_time_ms = 1000;
+    event.enqueued_time = Timestamp(std::chrono::milliseconds(1000));
     event.partition_key = key;
     event.sections = sections;
     return event;
