@@ -55,7 +55,7 @@ TEST(Result, gives_its_value_away_without_a_copy) {
     EXPECT_EQ(*taken, 7);
 }
 
-// for (auto& x : call().value()) is what people write; until C++23 it keeps only the last temporary.
+// for (auto& x : call().value()) is common; until C++23 it keeps only the last temporary alive.
 TEST(Result, of_a_call_keeps_its_value_for_a_whole_loop) {
     std::string seen;
 
