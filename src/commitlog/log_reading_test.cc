@@ -1,6 +1,7 @@
 // Seeking and reading, wherever the events are.
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
 #include "commitlog/log_fixture.h"
 
 namespace evenkeel::commitlog {
@@ -81,14 +82,15 @@ TEST_P(Seek, an_offset_between_two_events_begins_at_the_later_one) {
 
 TEST_P(Seek, a_time_begins_at_the_first_event_of_it_or_behind_the_last) {
     for (int i = 0; i < 10; ++i) {
-        EXPECT_EQ(from(Position::at_time(first_time + i)), numbers(2 * i, 20)) << i;
-        EXPECT_EQ(from(Position::after_time(first_time + i)), numbers(2 * i + 2, 20)) << i;
+        EXPECT_EQ(from(Position::at_time(time_point({first_time + i}))), numbers(2 * i, 20)) << i;
+        EXPECT_EQ(from(Position::after_time(time_point({first_time + i}))), numbers(2 * i + 2, 20))
+            << i;
     }
-    EXPECT_EQ(from(Position::at_time(0)), numbers(0, 20));
+    EXPECT_EQ(from(Position::at_time({})), numbers(0, 20));
 }
 
 TEST_P(Seek, a_time_to_come_begins_with_the_first_event_then) {
-    auto cursor = *world.log->seek(Position::at_time(first_time + 1000));
+    auto cursor = *world.log->seek(Position::at_time(time_point({first_time + 1000})));
     Read read;
     world.read_on(cursor, read);
     EXPECT_TRUE(read.events.empty());
@@ -128,7 +130,7 @@ TEST_P(Seek, below_the_start_begins_at_the_first_event_there_is) {
 
     EXPECT_EQ(from(Position::at_offset(0)), numbers(7, 20));
     EXPECT_EQ(from(Position::after_sequence(2)), numbers(7, 20));
-    EXPECT_EQ(from(Position::at_time(first_time)), numbers(7, 20));
+    EXPECT_EQ(from(Position::at_time(time_point({first_time}))), numbers(7, 20));
     for (int i = 7; i < 20; ++i) {
         EXPECT_EQ(from(Position::at_sequence(i)), numbers(i, 20));
         EXPECT_EQ(from(Position::at_offset(i * 64)), numbers(i, 20));

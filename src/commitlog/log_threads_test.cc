@@ -7,6 +7,7 @@
 
 #include "base/metrics.h"
 #include "base/random.h"
+#include "base/time_point.h"
 #include "commitlog/log.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
@@ -170,8 +171,8 @@ TEST(ThreadedLog, retention_rolling_and_readers_run_at_the_same_time) {
                         case 0: cursor = *on.seek(Position::at_sequence(sequence)); break;
                         case 1: cursor = *on.seek(Position::earliest()); break;
                         default:
-                            cursor = *on.seek(Position::at_time(
-                                properties.last_enqueued.milliseconds - random.between(0, 20)));
+                            cursor = *on.seek(Position::at_time(time_point(
+                                {properties.last_enqueued.milliseconds - random.between(0, 20)})));
                             break;
                     }
                 });

@@ -13,6 +13,7 @@
 
 #include "base/log.h"
 #include "base/metrics.h"
+#include "base/time_point.h"
 #include "commitlog/log.h"
 #include "io/sim/disk.h"
 #include "io/sim/scheduler.h"
@@ -152,7 +153,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!world.open()) return 0;
         world.read(Position::earliest());
         world.read(Position::at_sequence(7));
-        world.read(Position::at_time(1'767'225'600'000));
+        world.read(Position::at_time(time_point({1'767'225'600'000})));
         world.append(2, 30);
         world.read(Position::earliest());
         disk = world.disk->kill();

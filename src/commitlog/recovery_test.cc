@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
 #include "commitlog/log_fixture.h"
 
 namespace evenkeel::commitlog {
@@ -370,7 +371,7 @@ TEST(Damage, lets_a_search_by_a_later_time_wait_at_the_end) {
     world.open();
 
     const auto enqueued = world.log->properties().last_enqueued.milliseconds;
-    auto cursor = world.log->seek(Position::at_time(enqueued + 1000));
+    auto cursor = world.log->seek(Position::at_time(time_point({enqueued + 1000})));
     ASSERT_TRUE(cursor.ok());
     Read read;
     world.read_on(*cursor, read);
