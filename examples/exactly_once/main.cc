@@ -31,7 +31,7 @@ int main(int count, char** arguments) {
     return evenkeel::run(
         processor,
         [](evenkeel::Partition& partition, evenkeel::Events events) -> evenkeel::Result<> {
-            auto* const database = static_cast<sqlite3*>(partition.sink());
+            sqlite3* const database = partition.sqlite();
             if (auto made = execute(database,
                                     "CREATE TABLE IF NOT EXISTS counts"
                                     " (partition INTEGER PRIMARY KEY, events INTEGER)");

@@ -23,7 +23,6 @@ public:
     void pause() override {}
     void resume() override {}
     void seek(const Position&) override {}
-    void* sink() override { return nullptr; }
 
     std::int64_t done_to = -1;
     std::int64_t checkpoint_at = -1;
@@ -41,6 +40,7 @@ public:
     Result<> wait() override { return end_; }
     bool has_ended() override { return true; }
     ProcessorStatus status() override { return {}; }
+    std::string metrics() override { return {}; }
     std::string explain() override { return {}; }
     const ProcessorOptions& options() const override { return options_; }
 
@@ -61,6 +61,11 @@ public:
         for (const Event& event : batch.events()) sent.emplace_back(event.text());
         keys.emplace_back(batch.route().partition_key);
         return {};
+    }
+    Result<SendReceipt> send_with_receipt(const SendBatch& batch) override {
+        const Result<> stored = send(batch);
+        if (!stored.ok()) return stored.error();
+        return SendReceipt{.partition = 1};
     }
     void send_later(const SendBatch& batch, std::function<void(Result<>)> done) override {
         done(send(batch));
