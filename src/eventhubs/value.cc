@@ -47,7 +47,7 @@ void append_number(std::uint8_t format, T value, amqp::Encoder& encoder) {
     } else if constexpr (std::is_same_v<T, double>) {
         bits = std::bit_cast<std::uint64_t>(value);
     } else {
-        bits = static_cast<std::uint64_t>(value);
+        bits = static_cast<std::make_unsigned_t<T>>(value);
     }
     for (std::size_t i = 0; i < sizeof(T); ++i) {
         bytes[sizeof(T) - i] = static_cast<std::byte>(bits >> (8 * i) & 0xff);
