@@ -17,7 +17,7 @@ protected:
     Result<std::optional<Mark>> read() { return read_mark(disk, "", fixture_seed); }
 
     io::sim::Disk disk;
-    std::unique_ptr<io::File> file = std::move(*disk.open("/mark", io::OpenMode::create));
+    std::unique_ptr<io::File> file = *disk.open("/mark", io::OpenMode::create);
 };
 
 TEST_F(MarkFile, gives_back_the_newer_slot) {

@@ -31,7 +31,7 @@ struct SegmentFixture {
             sequence = sequence + 1;
         }
         end_sequence = sequence;
-        file = std::move(*disk.open(path, io::OpenMode::create));
+        file = *disk.open(path, io::OpenMode::create);
         EK_CHECK(file->write(0, bytes).ok(), "the disk is empty");
     }
 

@@ -394,10 +394,9 @@ TEST_F(ServerTest, asks_its_site_before_every_request_and_upgrade) {
 
 TEST_F(ServerTest, carries_a_websocket_over_tls) {
     const auto identity = *io::make_self_signed({"server"});
-    const auto server_tls = std::move(*io::TlsServerContext::make(identity));
-    const auto client_tls =
-        std::move(*io::TlsClientContext::make({.ca_pem = identity.certificate_pem}));
-    auto listener = std::move(*network_.host("server", loop_).listen({"server", 0}));
+    const auto server_tls = *io::TlsServerContext::make(identity);
+    const auto client_tls = *io::TlsClientContext::make({.ca_pem = identity.certificate_pem});
+    auto listener = *network_.host("server", loop_).listen({"server", 0});
     endpoint_ = listener->local();
     server_->serve(io::tls_listener(loop_, std::move(listener), *server_tls));
     std::unique_ptr<io::Socket> client;

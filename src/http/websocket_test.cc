@@ -249,7 +249,7 @@ protected:
         socket_.reset();
         plain_.reset();
         peer_.reset();
-        auto listener = std::move(*world_.plain_server().listen({"server", 0}));
+        auto listener = *world_.plain_server().listen({"server", 0});
         listener->accept([this](auto socket) { plain_ = std::move(*socket); });
         world_.plain_client().connect(listener->local(), 30s,
                                       [this](auto socket) { peer_ = std::move(*socket); });

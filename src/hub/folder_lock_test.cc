@@ -25,7 +25,7 @@ protected:
     // A process of a version that knows only of the file.
     std::unique_ptr<io::FileLock> lock_of_an_older_version() {
         EXPECT_TRUE(disk->remove(lock_path).ok());
-        return std::move(*disk->lock(lock_path));
+        return *disk->lock(lock_path);
     }
 };
 

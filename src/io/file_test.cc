@@ -24,7 +24,7 @@ protected:
         return name.empty() ? root : root + "/" + name;
     }
     std::unique_ptr<File> open(const std::string& name, OpenMode mode) {
-        return std::move(*files().open(at(name), mode));
+        return *files().open(at(name), mode);
     }
     void make(const std::string& name, std::string_view text) {
         EXPECT_TRUE(open(name, OpenMode::create)->write(0, as_bytes(text)).ok());

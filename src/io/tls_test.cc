@@ -19,8 +19,8 @@ using namespace std::chrono_literals;
 
 struct TlsWraps final : Wraps {
     explicit TlsWraps(const TlsIdentity& identity = *make_self_signed({"server", "127.0.0.1"}))
-        : server(std::move(*TlsServerContext::make(identity))),
-          client(std::move(*TlsClientContext::make({.ca_pem = identity.certificate_pem}))) {}
+        : server(*TlsServerContext::make(identity)),
+          client(*TlsClientContext::make({.ca_pem = identity.certificate_pem})) {}
     void accept(Loop& loop, std::unique_ptr<Socket> socket,
                 Callback<void(Result<std::unique_ptr<Socket>>)> done) override {
         done(tls_server(loop, std::move(socket), *server));
@@ -47,7 +47,7 @@ INSTANTIATE_TEST_SUITE_P(TlsSimulated, NetworkContract, testing::Values(&a_simul
 class TlsTest : public testing::Test {
 protected:
     TlsTest() {
-        listener_ = std::move(*world_.plain_server().listen({"server", 0}));
+        listener_ = *world_.plain_server().listen({"server", 0});
         connect();
     }
     ~TlsTest() override {
@@ -94,7 +94,7 @@ protected:
     }
 
     const TlsIdentity identity_ = *make_self_signed({"server", "127.0.0.1", "::1"});
-    std::unique_ptr<TlsServerContext> context_ = std::move(*TlsServerContext::make(identity_));
+    std::unique_ptr<TlsServerContext> context_ = *TlsServerContext::make(identity_);
     LayeredSimWorld world_{test::test_seed(), std::make_unique<TlsWraps>()};
     std::unique_ptr<Listener> listener_;
     std::unique_ptr<Socket> plain_server_;

@@ -19,7 +19,7 @@ using test::test_seed;
 class Pair {
 public:
     explicit Pair(std::uint64_t seed = test_seed()) : scheduler(seed) {
-        listener = std::move(*network.host("b", loop_b).listen({"b", 5672}));
+        listener = *network.host("b", loop_b).listen({"b", 5672});
         listener->accept([this](auto accepted) { b = std::move(*accepted); });
         network.host("a", loop_a).connect({"b", 5672}, 30s, [this](auto connected) {
             a = std::move(*connected);

@@ -20,7 +20,7 @@ constexpr std::size_t sector = 512;
 
 inline std::unique_ptr<File> open(Disk& disk, const std::string& path,
                                   OpenMode mode = OpenMode::write) {
-    return std::move(*disk.open(path, mode));
+    return *disk.open(path, mode);
 }
 
 inline void write(Disk& disk, const std::string& path, std::uint64_t position,

@@ -61,7 +61,7 @@ TEST(SystemFiles, write_more_than_one_call_takes) {
     const test::TemporaryDirectory directory;
     SystemFiles files;
     const std::string path = directory.path() + "/a";
-    const auto file = std::move(*files.open(path, OpenMode::create));
+    const auto file = *files.open(path, OpenMode::create);
     std::vector<std::byte> content(3 << 20);
     for (std::size_t i = 0; i < content.size(); ++i) content[i] = static_cast<std::byte>(i * 7);
 
@@ -85,7 +85,7 @@ TEST(SystemFiles, say_that_a_device_is_full) {
 TEST(SystemFiles, say_that_a_file_is_too_large_after_writing_what_fits) {
     const test::TemporaryDirectory directory;
     SystemFiles files;
-    const auto file = std::move(*files.open(directory.path() + "/a", OpenMode::create));
+    const auto file = *files.open(directory.path() + "/a", OpenMode::create);
     ::signal(SIGXFSZ, SIG_IGN);
     const Limited limited(RLIMIT_FSIZE, 4096);
 
@@ -167,7 +167,7 @@ TEST(SystemLock, a_file_left_behind_is_no_lock) {
     SystemFiles files;
     const std::string path = directory.path() + "/LOCK";
     {
-        const auto old = std::move(*files.open(path, OpenMode::create));
+        const auto old = *files.open(path, OpenMode::create);
         ASSERT_TRUE(old->write(0, as_bytes("123456789012345\n")).ok());
     }
 

@@ -72,7 +72,7 @@ TEST(SystemNetwork, connects_to_a_name) {
     std::unique_ptr<Socket> client;
 
     world.run([&] {
-        listener = std::move(*world.server().listen({"localhost", 0}));
+        listener = *world.server().listen({"localhost", 0});
         world.client().connect({"localhost", listener->local().port}, 30s, [&](auto connected) {
             ASSERT_TRUE(connected) << to_string(connected.error());
             client = std::move(*connected);
@@ -188,7 +188,7 @@ TEST(SystemNetwork, is_overloaded_without_descriptors_and_recovers) {
     std::unique_ptr<Socket> server;
     std::optional<Error> error;
     world.run([&] {
-        listener = std::move(*world.server().listen({"127.0.0.1", 0}));
+        listener = *world.server().listen({"127.0.0.1", 0});
         world.client().connect(listener->local(), 30s,
                                [&](auto connected) { client = std::move(*connected); });
     });
@@ -230,7 +230,7 @@ TEST(SystemNetwork, keeps_little_for_a_client_that_does_not_read) {
     std::unique_ptr<Listener> listener;
     std::unique_ptr<Socket> server;
     std::optional<Spout> spout;
-    world.run([&] { listener = std::move(*world.server().listen({"127.0.0.1", 0})); });
+    world.run([&] { listener = *world.server().listen({"127.0.0.1", 0}); });
     const int client = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
     sockaddr_in address{};
     address.sin_family = AF_INET;

@@ -52,8 +52,8 @@ struct CheckpointCommand : testing::Test {
 
     const SystemClock clock{};
     const test::TemporaryDirectory directory;
-    std::unique_ptr<Database> database = std::move(*Database::open(
-        directory.path() + "/progress.db", clock, clock.now() + std::chrono::seconds(60)));
+    std::unique_ptr<Database> database = *Database::open(directory.path() + "/progress.db", clock,
+                                                         clock.now() + std::chrono::seconds(60));
     SqliteTable table = *SqliteTable::open(*database, {"localhost", "homes", "$Default"});
 };
 

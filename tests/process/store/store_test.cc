@@ -75,7 +75,7 @@ struct StoreUnderFire : testing::Test {
     const SystemClock clock{};
     const test::TemporaryDirectory directory;
     const std::string file = directory.path() + "/progress.db";
-    std::unique_ptr<Database> database = std::move(*Database::open(file, clock, clock.now() + 60s));
+    std::unique_ptr<Database> database = *Database::open(file, clock, clock.now() + 60s);
     SqliteTable table = *SqliteTable::open(*database, store_group);
     std::vector<std::int64_t> acknowledged =
         std::vector<std::int64_t>(processes * process_partitions, -1);
