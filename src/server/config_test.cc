@@ -100,8 +100,8 @@ TEST(Config, reads_allowed_host_names_and_origins) {
 TEST(Config, lists_valid_keys_for_an_unknown_key) {
     EXPECT_EQ(
         wrong("jtw = 1"),
-        "f:2: jtw: is not a known key; valid keys: data, durability, hub, jwt, limits, listen, "
-        "log, quota, ready_file, rule, storage, throttle, tls");
+        "f:2: jtw: is not a known key, did you mean jwt?; valid keys: data, durability, hub, jwt, "
+        "limits, listen, log, quota, ready_file, rule, storage, throttle, tls");
     EXPECT_EQ(parse_config("data = 1", "f").error().detail,
               "f:1: data: must be a string in quotes, not a number");
     EXPECT_NE(parse_config("data = ''", "f").error().detail.find("is missing"), std::string::npos);

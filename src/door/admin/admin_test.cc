@@ -232,7 +232,9 @@ TEST_F(AdminTest, says_how_it_is_as_the_emulator_does) {
     admin_->set_problem("the disk is full");
     const auto unwell = ask({.path = "/health"});
     EXPECT_EQ(unwell.status, 503);
-    EXPECT_EQ(unwell.body, "{\"status\":\"unhealthy\",\"message\":\"the disk is full\"}\n");
+    EXPECT_EQ(unwell.body,
+              "{\"status\":\"unhealthy\",\"message\":\"the disk is full\",\"identity\":\"" +
+                  world_.hub->identity() + "\"}\n");
 }
 
 TEST_F(AdminTest, says_how_far_a_start_is) {
@@ -250,7 +252,8 @@ TEST_F(AdminTest, says_how_far_a_start_is) {
     EXPECT_EQ(recovering.status, 503);
     EXPECT_EQ(recovering.body,
               "{\"status\":\"recovering\",\"message\":\"0 of 4 partitions are recovered.\","
-              "\"partitions\":4,\"recovered\":0}\n");
+              "\"partitions\":4,\"recovered\":0,\"identity\":\"" +
+                  world_.hub->identity() + "\"}\n");
     EXPECT_EQ(as_root("POST", "/api/v1/hubs", R"({"name":"x"})").status, 503);
 
     world_.hub->start();
