@@ -74,9 +74,10 @@ public:
             if (!producer::BatchAccess::try_add(open.batch, event.section)) {
                 return Error{
                     ErrorCode::invalid_argument,
-                    fmt::format("event {} has {} bytes with all that belongs to it; the hub "
-                                "accepts {}",
-                                event.number, event.section.size(), open.batch.bytes_max())};
+                    fmt::format("event {} with a body of {} bytes does not fit: the hub accepts {} "
+                                "bytes with key, properties and framing",
+                                event.number, with_commas(event.body_bytes),
+                                with_commas(open.batch.bytes_max()))};
             }
         }
         open.numbers.push_back(event.number);

@@ -44,10 +44,10 @@ TEST_F(Doctor, shows_what_is_well_and_remedies_for_the_rest) {
         evenkeel({"doctor", "--folder", path("nowhere"), "--store", "sqlite:" + path("no.db"),
                   "--hub", "Endpoint=sb://localhost:1;UseDevelopmentEmulator=true"});
     EXPECT_EQ(ill.exit_code, 9) << ill.output;
-    EXPECT_TRUE(has(ill.output, "FAIL  reach")) << ill.output;
-    EXPECT_TRUE(has(ill.output, "FAIL  store")) << ill.output;
-    EXPECT_TRUE(has(ill.output, "FAIL  disk space")) << ill.output;
-    EXPECT_TRUE(has(ill.output, "try: ")) << ill.output;
+    EXPECT_TRUE(has(ill.output, "FAIL\treach\t")) << ill.output;
+    EXPECT_TRUE(has(ill.output, "FAIL\tstore\t")) << ill.output;
+    EXPECT_TRUE(has(ill.output, "FAIL\tdisk space\t")) << ill.output;
+    EXPECT_TRUE(has(ill.output, "\tstart a hub")) << ill.output;
     EXPECT_TRUE(has(evenkeel({"doctor", "-o", "json"}).output, "\"check\": \"disk sync\""));
 }
 

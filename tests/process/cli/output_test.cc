@@ -1,5 +1,7 @@
 // Standard output as every command meets it: a full disk, a pipe that nobody reads, a terminal that
 // obeys what it is sent.
+#include <sstream>
+
 #include "process/cli/process_fixture.h"
 
 namespace evenkeel::cli_tests {
@@ -104,8 +106,11 @@ TEST_F(Output, a_full_disk_fails_every_command_that_prints) {
 }
 
 TEST_F(Output, a_full_disk_fails_the_help_of_every_command) {
-    std::vector<Words> commands;
-    walk_commands({}, commands);
+    std::vector<Words> commands = {{}};
+    std::istringstream nouns(evenkeel({"__complete", ""}).output);  // the first level has groups
+    for (std::string noun; std::getline(nouns, noun);) {
+        walk_commands({noun.substr(0, noun.find('\t'))}, commands);
+    }
     EXPECT_GT(commands.size(), 25u);
     for (auto words : commands) {
         words.emplace_back("--help");
