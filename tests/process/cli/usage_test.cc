@@ -68,7 +68,8 @@ TEST_F(Usage, suggests_what_was_probably_meant) {
              Case{{"hub", "show", "eh1", "eh2"},
                   "unexpected argument 'eh2' of 'evenkeel hub show'\n"},
              Case{{"frobnicate"}, "unknown command 'frobnicate'\n  try: evenkeel --help\n"},
-             Case{{"hub"}, "needs a command: ls, create, show, alter, purge or rm\n"},
+             Case{{"hub"},
+                  "needs a command: ls, create, show, alter, purge, rm, backup, restore or copy\n"},
              Case{{"", "ls"}, "unknown command ''\n"},
          }) {
         const auto outcome = evenkeel(arguments);
