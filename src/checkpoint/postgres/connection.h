@@ -90,7 +90,6 @@ private:
     const Patience patience_;
     PGconn* const connection_;
     bool is_broken_ = false;
-    bool was_notified_ = false;
 };
 
 }  // namespace evenkeel::checkpoint

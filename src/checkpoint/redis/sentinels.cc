@@ -10,7 +10,7 @@
 namespace evenkeel::checkpoint {
 namespace {
 
-constexpr std::size_t input_bytes = 4096;
+constexpr std::size_t answer_bytes = 4096;
 
 }  // namespace
 
@@ -21,7 +21,7 @@ RedisSentinels::RedisSentinels(io::Loop& loop, io::Network& network, Options opt
       options_(std::move(options)),
       done_(std::move(done)),
       last_{ErrorCode::unavailable, "there is no Sentinel to ask"},
-      input_(input_bytes) {
+      input_(answer_bytes) {
     append_command(question_, {"SENTINEL", "get-master-addr-by-name", options_.primary});
     // Those before Redis 6 know no users.
     if (options_.user.empty()) {
