@@ -21,7 +21,7 @@ struct TemporaryFolder {
 
 }  // namespace
 
-namespace evenkeel::testing {
+namespace evenkeel::contract {
 
 INSTANTIATE_TEST_SUITE_P(Folder, CheckpointStoreContract, ::testing::Values([] {
                              auto folder = std::make_shared<TemporaryFolder>();
@@ -29,4 +29,4 @@ INSTANTIATE_TEST_SUITE_P(Folder, CheckpointStoreContract, ::testing::Values([] {
                                  [folder] { return std::make_shared<FolderStore>(folder->path); });
                          }));
 
-}  // namespace evenkeel::testing
+}  // namespace evenkeel::contract

@@ -5,11 +5,11 @@
 //
 //   INSTANTIATE_TEST_SUITE_P(Mine, CheckpointStoreContract, testing::Values([] {
 //       auto folder = std::make_shared<TemporaryFolder>();  // new and empty for each test
-//       return evenkeel::testing::OpenCheckpointStore(
+//       return evenkeel::contract::OpenCheckpointStore(
 //           [folder] { return std::make_shared<MyStore>(folder->path()); });
 //   }));
 //
-// (within namespace evenkeel::testing). The function makes a new, empty place; what it returns
+// (within namespace evenkeel::contract). The function makes a new, empty place; what it returns
 // opens a store there, as an instance of a processor does: each test opens it several times.
 #pragma once
 
@@ -26,7 +26,7 @@
 
 #include <evenkeel/checkpoint_store.h>
 
-namespace evenkeel::testing {
+namespace evenkeel::contract {
 
 using OpenCheckpointStore = std::function<std::shared_ptr<CheckpointStore>()>;
 using MakeCheckpointStores = std::function<OpenCheckpointStore()>;
@@ -249,4 +249,4 @@ TEST_P(CheckpointStoreContract, ages_are_those_of_the_last_write) {
     EXPECT_LE(listed, most);
 }
 
-}  // namespace evenkeel::testing
+}  // namespace evenkeel::contract

@@ -1,6 +1,6 @@
 #include <evenkeel/testing/checkpoint_store_contract.h>
 
-namespace evenkeel::testing {
+namespace evenkeel::contract {
 namespace {
 
 INSTANTIATE_TEST_SUITE_P(InMemory, CheckpointStoreContract, ::testing::Values([] {
@@ -9,4 +9,4 @@ INSTANTIATE_TEST_SUITE_P(InMemory, CheckpointStoreContract, ::testing::Values([]
                          }));
 
 }  // namespace
-}  // namespace evenkeel::testing
+}  // namespace evenkeel::contract
