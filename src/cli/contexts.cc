@@ -30,7 +30,7 @@ std::string value_in_environment(const char* name) {
     return value ? value : "";
 }
 
-std::string folder_of(const std::string& path) {
+std::string settings_folder(const std::string& path) {
     return path.substr(0, path.rfind('/'));
 }
 
@@ -196,7 +196,7 @@ Result<> change_contexts(const std::function<Result<>(Contexts&)>& change) {
                      "an absolute path"};
     }
     io::system::SystemFiles files;
-    EK_TRY(make_folders(files, folder_of(path)));
+    EK_TRY(make_folders(files, settings_folder(path)));
     // A link stays one: what it leads to is replaced.
     std::error_code is_new;
     const auto real = std::filesystem::canonical(path, is_new);

@@ -23,7 +23,7 @@
 namespace evenkeel::cli {
 namespace {
 
-constexpr std::size_t read_events = 500;
+constexpr std::size_t copied_events = 500;
 constexpr auto read_wait = std::chrono::seconds(1);
 // A partition that gives nothing for so long, though it has more, is given up.
 constexpr int silent_reads_max = 60;
@@ -149,7 +149,7 @@ private:
         std::int64_t expected = -1;
         for (int silent = 0; silent < silent_reads_max;) {
             if (interrupt.wait(Duration(0))) return interrupted();
-            EK_TRY_ASSIGN(const auto batch, reader->read(read_events, read_wait));
+            EK_TRY_ASSIGN(const auto batch, reader->read(copied_events, read_wait));
             silent = batch.empty() ? silent + 1 : 0;
             for (const Event& event : batch) {
                 if (expected >= 0 && event.sequence_number != expected) {

@@ -65,14 +65,14 @@ void tell_start(const server::Config& config, const server::Server& server) {
 enum class OnStop : unsigned char { leave, wait };
 
 // How to wait for a call beside the signals.
-struct Watch {
+struct StartWatch {
     Interrupt& interrupt;
     Duration interval = forever;
     Callback<void()> alive = [] {};  // every interval
 };
 
 // False after `duration`, or, if it is to be left then, once the process was asked to stop.
-bool wait_for(const io::system::AbandonableCall& call, Watch& watch, Duration duration,
+bool wait_for(const io::system::AbandonableCall& call, StartWatch& watch, Duration duration,
               OnStop on_stop) {
     const SystemClock clock;
     const Instant end = clock.now() + duration;
@@ -87,7 +87,7 @@ bool wait_for(const io::system::AbandonableCall& call, Watch& watch, Duration du
 
 // A file may lie where its opening or reading never ends; signals are served all the while. The
 // thread that waits for such a file is left behind.
-Result<server::Config> load(const std::string& path, Watch& watch) {
+Result<server::Config> load(const std::string& path, StartWatch& watch) {
     struct Loading {
         io::system::SystemFiles files;
         std::optional<Result<server::Config>> config;
@@ -105,7 +105,7 @@ Result<server::Config> load(const std::string& path, Watch& watch) {
 }
 
 // Partitions are recovered while clients connect; they are asked to retry soon.
-Result<> finish_start(const server::Config& config, server::Server& server, Watch& watch) {
+Result<> finish_start(const server::Config& config, server::Server& server, StartWatch& watch) {
     Result<> started;
     const io::system::AbandonableCall call([&] { started = server.finish_start(config.server); });
     if (!wait_for(call, watch, quick_start_max, OnStop::leave)) {
@@ -153,8 +153,8 @@ private:
     }
 
     bool reload(Interrupt& interrupt, const io::system::ServiceManager& manager) {
-        Watch watch{interrupt, manager.watchdog_interval().value_or(forever),
-                    [&] { alive(manager); }};
+        StartWatch watch{interrupt, manager.watchdog_interval().value_or(forever),
+                         [&] { alive(manager); }};
         auto config = load(options_.config, watch);
         if (!config.ok()) return not_loaded(config.error().detail);
         const auto reloaded = apply(config->server, watch);
@@ -179,7 +179,7 @@ private:
 
     // Event hubs are made on the disk, which may hang; whoever asks us to stop is heard all the
     // same.
-    Result<> apply(const server::ServerOptions& wanted, Watch& watch) {
+    Result<> apply(const server::ServerOptions& wanted, StartWatch& watch) {
         Result<> result;
         const io::system::AbandonableCall call([&] { result = server_.reload(wanted); });
         while (!call.done() && !watch.interrupt.requested()) {
@@ -204,7 +204,7 @@ private:
 ExitCode serve(const ServeOptions& options) {
     Interrupt interrupt(Hangup::reloads);
     io::system::SystemFiles files;
-    Watch watch{interrupt};
+    StartWatch watch{interrupt};
     auto config = load(options.config, watch);
     if (!config.ok()) {
         // A line for each problem, each beginning with file and line number.
