@@ -37,7 +37,7 @@ std::string settings_folder(const std::string& path) {
 // mkdir -p
 Result<> make_folders(io::FileSystem& files, const std::string& path) {
     for (std::size_t slash = path.find('/', 1);; slash = path.find('/', slash + 1)) {
-        const auto made = files.make_directory(path.substr(0, slash));
+        auto made = files.make_directory(path.substr(0, slash));
         std::error_code ignored;
         const bool is_there = std::filesystem::is_directory(path.substr(0, slash), ignored);
         if (!made.ok() && !is_there) return made;
