@@ -60,8 +60,8 @@ int main(int count, char** arguments) {
                      {"consume", "read"},    {"subscribe", "read"}, {"sub", "read"},
                      {"tail", "read"},       {"consumer", "group"}, {"lag", "status"},
                      {"start", "dev"},       {"server", "serve"},   {"acl", "key"},
-                     {"profile", "context"}, {"login", "context"},  {"dlq", "deadletter"},
-                     {"add", "create"},      {"new", "create"},     {"info", "show"},
-                     {"get", "show"},        {"update", "alter"},   {"seek", "set"}}};
+                     {"profile", "context"}, {"login", "context"},  {"add", "create"},
+                     {"new", "create"},      {"info", "show"},      {"get", "show"},
+                     {"update", "alter"},    {"seek", "set"}}};
     return static_cast<int>(cli::run(program, count, arguments));
 }
