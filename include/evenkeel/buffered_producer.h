@@ -45,23 +45,28 @@ class BufferedProducer {
 public:
     // Connects, and returns once the hub takes events.
     static Result<std::unique_ptr<BufferedProducer>> open(Client& client,
-                                                          BufferedProducerOptions options = {});
+                                                          BufferedProducerOptions options = {},
+                                                          const CallOptions& call = {});
     // The same with a client of its own.
     static Result<std::unique_ptr<BufferedProducer>> open(const ClientOptions& connection,
-                                                          BufferedProducerOptions options = {});
+                                                          BufferedProducerOptions options = {},
+                                                          const CallOptions& call = {});
     static Result<std::unique_ptr<BufferedProducer>> open(std::string connection) {
         return open(ClientOptions{.connection = std::move(connection)});
     }
     // What was not flushed is dropped, or stored nevertheless.
     virtual ~BufferedProducer() = default;
 
-    // Copies the event. `invalid_argument` for a bad route or an event that is too large.
-    virtual Result<> enqueue(const EventData& event, Route route = {}) = 0;
+    // Copies the event. `invalid_argument` for a bad route or an event that is too large. After
+    // `timed_out` and `cancelled` it was not taken.
+    virtual Result<> enqueue(const EventData& event, Route route = {},
+                             const CallOptions& call = {}) = 0;
     // The same, but `overloaded` where enqueue() would block.
     virtual Result<> try_enqueue(const EventData& event, Route route = {}) = 0;
     // Sends what waits, and blocks until all that was enqueued before is stored or has failed.
-    // Returns the first failure since the last flush().
-    virtual Result<> flush() = 0;
+    // Returns the first failure since the last flush(). After `timed_out` and `cancelled` sending
+    // goes on, and the next flush() tells how it ended.
+    virtual Result<> flush(const CallOptions& call = {}) = 0;
 };
 
 }  // namespace evenkeel

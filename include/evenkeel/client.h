@@ -85,9 +85,9 @@ public:
     Client& operator=(const Client&) = delete;
 
     const std::string& event_hub() const;
-    Result<EventHubProperties> properties();
+    Result<EventHubProperties> properties(const CallOptions& call = {});
     // `bytes`, `readers` and `problems` are not known from afar.
-    Result<PartitionInfo> properties(std::uint32_t partition);
+    Result<PartitionInfo> properties(std::uint32_t partition, const CallOptions& call = {});
 
 private:
     friend struct client::Access;

@@ -11,7 +11,8 @@
 // After a lost connection the reader goes on right behind the last event that it got: each event is
 // handed out once, in order. Errors besides those of Reader: `unavailable` or `timed_out` when the
 // hub has not been reached for all retries; the next read() tries again. Once `fenced`, `not_found`
-// or `invalid_argument` was returned, every further read() returns it too.
+// or `invalid_argument` was returned, every further read() returns it too. A stop
+// token, or close() on another thread, ends a read() that waits.
 // An event's `sections` are what the hub delivered: the stored sections, with message annotations
 // (and delivery annotations, if the end of the partition is tracked) that hold the hub's own.
 #pragma once
@@ -55,7 +56,8 @@ public:
     // Returns once the hub has accepted the reader.
     static Result<std::unique_ptr<RemoteReader>> open(Client& client, std::string_view group,
                                                       std::uint32_t partition, Position position,
-                                                      RemoteReaderOptions options = {});
+                                                      RemoteReaderOptions options = {},
+                                                      const CallOptions& call = {});
 
     // None before the first event, or without track_last_enqueued.
     virtual std::optional<LastEnqueued> last_enqueued() = 0;

@@ -17,6 +17,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -25,6 +26,16 @@
 #include <evenkeel/event.h>
 
 namespace evenkeel {
+
+// How long a call may block; each call that waits for a hub, a store or a disk takes it last. It
+// returns `timed_out` when the time is over, and `cancelled` once a stop is requested; a result
+// that is there already is returned all the same. What was asked for may happen nevertheless, also
+// later: events may be stored. If the stop was requested before the call, nothing is begun. The
+// object can be used afterwards; what open() would have returned is closed.
+struct CallOptions {
+    std::chrono::milliseconds timeout = std::chrono::hours{24 * 365};
+    std::stop_token stop = {};
+};
 
 struct HubOptions {
     std::string directory = {};  // made if it does not exist; its parent must
@@ -98,8 +109,10 @@ public:
     // The next events, as soon as there is one; none if there is none within `wait`. At most
     // `events_max`. Errors: `fenced` once a reader with a higher epoch has taken the partition;
     // `corrupt` where stored events are damaged, naming them: the next call goes on behind them;
-    // `cancelled` after close(), `not_found` once the event hub is gone.
-    virtual Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait) = 0;
+    // `cancelled` after close(), `not_found` once the event hub is gone. Also `cancelled` once
+    // `stop` is requested: no event is lost by it, the next call returns what comes next.
+    virtual Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait,
+                                    const std::stop_token& stop = {}) = 0;
     virtual void close() = 0;
 };
 
@@ -113,19 +126,25 @@ class Hub {
 public:
     // Opens the folder, or makes a new hub in it. `conflict` if another process has it open,
     // `corrupt` if it is damaged or holds something else.
-    static Result<std::unique_ptr<Hub>> open(const HubOptions& options);
+    static Result<std::unique_ptr<Hub>> open(const HubOptions& options,
+                                             const CallOptions& call = {});
     // Flushes, and ends all readers.
     virtual ~Hub() = default;
 
-    virtual Result<> create(std::string_view event_hub, EventHubOptions options) = 0;
-    virtual Result<> alter(std::string_view event_hub, EventHubChange change) = 0;
-    virtual Result<> remove(std::string_view event_hub) = 0;
+    virtual Result<> create(std::string_view event_hub, EventHubOptions options,
+                            const CallOptions& call = {}) = 0;
+    virtual Result<> alter(std::string_view event_hub, EventHubChange change,
+                           const CallOptions& call = {}) = 0;
+    virtual Result<> remove(std::string_view event_hub, const CallOptions& call = {}) = 0;
     // Removes the events of a partition that come before the sequence number.
     virtual Result<> purge(std::string_view event_hub, std::uint32_t partition,
-                           std::int64_t before_sequence_number) = 0;
-    virtual Result<> create_group(std::string_view event_hub, std::string_view group) = 0;
-    virtual Result<> remove_group(std::string_view event_hub, std::string_view group) = 0;
+                           std::int64_t before_sequence_number, const CallOptions& call = {}) = 0;
+    virtual Result<> create_group(std::string_view event_hub, std::string_view group,
+                                  const CallOptions& call = {}) = 0;
+    virtual Result<> remove_group(std::string_view event_hub, std::string_view group,
+                                  const CallOptions& call = {}) = 0;
 
+    // These and open_reader() wait for nothing but the hub's own thread.
     virtual std::vector<EventHubInfo> list() = 0;
     virtual Result<EventHubInfo> describe(std::string_view event_hub) = 0;
     virtual Result<PartitionInfo> describe(std::string_view event_hub, std::uint32_t partition) = 0;
@@ -133,9 +152,11 @@ public:
     // The bytes become the body of one event each. A batch goes to one partition, in order, with
     // neighbouring sequence numbers, all or nothing.
     virtual Result<Receipt> send(std::string_view event_hub,
-                                 std::span<const std::string_view> bodies, Route route) = 0;
-    Result<Receipt> send(std::string_view event_hub, std::string_view body, Route route = {}) {
-        return send(event_hub, std::span(&body, 1), route);
+                                 std::span<const std::string_view> bodies, Route route,
+                                 const CallOptions& call = {}) = 0;
+    Result<Receipt> send(std::string_view event_hub, std::string_view body, Route route = {},
+                         const CallOptions& call = {}) {
+        return send(event_hub, std::span(&body, 1), route, call);
     }
     // The same without waiting: `done` is called once, on a thread of the hub, and must not block.
     virtual void send_later(std::string_view event_hub, std::span<const std::string_view> bodies,

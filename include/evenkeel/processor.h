@@ -25,6 +25,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stop_token>
 #include <string>
 #include <string_view>
 #include <type_traits>
@@ -186,6 +187,7 @@ struct PartitionStatus {
     std::int64_t last_enqueued_sequence = -1;  // -1: not known
     std::uint64_t events_handled = 0;
     std::uint64_t failures = 0;
+    std::uint64_t dead_letters = 0;
 };
 
 struct ProcessorStatus {
@@ -194,6 +196,7 @@ struct ProcessorStatus {
     std::uint32_t members = 0;
     bool is_balanced = false;
     std::uint64_t events_handled = 0;
+    std::uint64_t dead_letters = 0;  // events that this instance dead-lettered
     std::uint64_t claims = 0, handed_over = 0, received = 0, lost = 0;
 };
 
@@ -214,8 +217,8 @@ public:
     virtual void checkpoint(const Event& event) = 0;
     // Stores progress now, and waits for that: what was handled, and within a handler also what it
     // called done(); with manual checkpoints what checkpoint() was called for. `fenced`: another
-    // owns it.
-    virtual Result<> flush() = 0;
+    // owns it. After `timed_out` it may still be stored.
+    virtual Result<> flush(const CallOptions& call = {}) = 0;
     // True once the partition is being given up or the handler took too long: end soon. A handler
     // that ends early for it returns `cancelled`: no attempt is counted, and what it has not asked
     // a checkpoint for goes to the next owner.
@@ -248,19 +251,24 @@ class Processor {
 public:
     // Checks the options, opens the store and looks at the hub. `invalid_argument` names the
     // option; `not_found`: there is no such event hub or consumer group. One that is removed later,
-    // while the processor runs, is reported to on_error and tried again until it is back.
-    static Result<std::unique_ptr<Processor>> open(ProcessorOptions options);
+    // while the processor runs, is reported to on_error and tried again until it is back. A store
+    // that does not answer has 3 seconds of its own, whatever `call` says.
+    static Result<std::unique_ptr<Processor>> open(ProcessorOptions options,
+                                                   const CallOptions& call = {});
     // Stops, if it runs.
     virtual ~Processor() = default;
 
-    // `conflict` if another instance with this id is alive.
-    virtual Result<> start(HandlerFactory handlers) = 0;
-    Result<> start(BatchHandler handler);
-    // Drains, stores progress, hands over, leaves. Once; safe from any thread but a handler's.
+    // `conflict` if another instance with this id is alive. After `timed_out` and `cancelled` it
+    // may still start: stop() ends it.
+    virtual Result<> start(HandlerFactory handlers, const CallOptions& call = {}) = 0;
+    Result<> start(BatchHandler handler, const CallOptions& call = {});
+    // Drains, stores progress, hands over, leaves; handlers have `drain_max` for it. Once; safe
+    // from any thread but a handler's.
     virtual StopReport stop() = 0;
     // Waits until the processor has ended by itself: `conflict` (its id was taken), the error that
     // a poisonous event ended it with; or until stop() was called.
-    virtual Result<> wait() = 0;
+    // `timed_out`, `cancelled`: it still runs.
+    virtual Result<> wait(const CallOptions& call = {}) = 0;
     // True once wait() would not wait. Threads: any.
     virtual bool has_ended() = 0;
 
@@ -272,10 +280,12 @@ public:
     virtual const ProcessorOptions& options() const = 0;
 };
 
-// Runs until SIGINT or SIGTERM, or until the processor ends by itself; then drains, stores
-// progress, releases; returns an exit code for main(). One that was not opened is reported.
-int run(Processor& processor, HandlerFactory handlers);
-int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers);
+// Runs until SIGINT or SIGTERM, until a stop is requested, or until the processor ends by itself;
+// then drains, stores progress, releases; returns an exit code for main(). One that was not opened
+// is reported.
+int run(Processor& processor, HandlerFactory handlers, const std::stop_token& stop = {});
+int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers,
+        const std::stop_token& stop = {});
 
 // A handler may return Result<> or nothing, and may take one event instead of a batch (idle ticks
 // do not reach it then). This makes a BatchHandler of any of them.
@@ -318,8 +328,8 @@ HandlerFactory shared_handler(BatchHandler handler);
 template <typename Running, typename Handler>
 requires std::is_invocable_v<Handler&, Partition&, Events> ||
     std::is_invocable_v<Handler&, Partition&, const Event&>
-int run(Running&& processor, Handler handler) {
-    return run(processor, shared_handler(batch_handler(std::move(handler))));
+int run(Running&& processor, Handler handler, const std::stop_token& stop = {}) {
+    return run(processor, shared_handler(batch_handler(std::move(handler))), stop);
 }
 
 }  // namespace evenkeel

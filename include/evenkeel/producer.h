@@ -100,28 +100,33 @@ struct SendReceipt {
 class Producer {
 public:
     // Connects, and returns once the hub takes events.
-    static Result<std::unique_ptr<Producer>> open(Client& client, ProducerOptions options = {});
+    static Result<std::unique_ptr<Producer>> open(Client& client, ProducerOptions options = {},
+                                                  const CallOptions& call = {});
     // The same with a client of its own.
     static Result<std::unique_ptr<Producer>> open(const ClientOptions& connection,
-                                                  ProducerOptions options = {});
+                                                  ProducerOptions options = {},
+                                                  const CallOptions& call = {});
     static Result<std::unique_ptr<Producer>> open(std::string connection) {
         return open(ClientOptions{.connection = std::move(connection)});
     }
     // What is not acknowledged yet ends with `cancelled`; it may be stored nevertheless.
     virtual ~Producer() = default;
 
-    virtual Result<EventHubProperties> properties() = 0;
+    virtual Result<EventHubProperties> properties(const CallOptions& call = {}) = 0;
     // `invalid_argument` for a route with both a partition and a key, or a key of more than 128
     // characters. A partition that is not there is found out by send(): `not_found`.
     virtual Result<SendBatch> make_batch(Route route = {}) const = 0;
     // Blocks until the events are stored. The batch may be sent again, or cleared and filled again.
-    virtual Result<> send(const SendBatch& batch) = 0;
+    // After `timed_out` and `cancelled` it is not known whether they are stored: sending goes on
+    // until the hub acknowledges them or the retries are used up.
+    virtual Result<> send(const SendBatch& batch, const CallOptions& call = {}) = 0;
     // The same, and tells where they are.
-    virtual Result<SendReceipt> send_with_receipt(const SendBatch& batch) = 0;
+    virtual Result<SendReceipt> send_with_receipt(const SendBatch& batch,
+                                                  const CallOptions& call = {}) = 0;
     // The same for one event.
-    Result<> send(const EventData& event, Route route = {});
-    Result<> send(std::string_view body, Route route = {}) {
-        return send(EventData{.body = body}, route);
+    Result<> send(const EventData& event, Route route = {}, const CallOptions& call = {});
+    Result<> send(std::string_view body, Route route = {}, const CallOptions& call = {}) {
+        return send(EventData{.body = body}, route, call);
     }
     // Without waiting: `done` is called once, on the client's thread, and must not block or throw.
     // Batches to one address are sent in the order of the calls; one that is refused and sent again

@@ -2,9 +2,13 @@
 // used up. Threads: any.
 #pragma once
 
+#include <chrono>
 #include <cstddef>
+#include <stop_token>
 
 #include "base/mutex.h"
+#include "base/result.h"
+#include "base/timed_condition.h"
 
 namespace evenkeel {
 
@@ -13,13 +17,23 @@ public:
     Budget(std::size_t count_max, std::size_t bytes_max)
         : count_max_(count_max), bytes_max_(bytes_max) {}
 
-    // Waits until there is room for one more of that size; one alone may be larger than all. False
-    // once closed.
-    bool take(std::size_t bytes) {
+    // Waits until there is room for one more of that size; one alone may be larger than all.
+    // `cancelled` once closed or once `stop` is requested, `timed_out` after that time.
+    Result<> take(std::size_t bytes, std::chrono::milliseconds timeout = forever,
+                  const std::stop_token& stop = {}) {
+        // Mostly there is room, and neither a clock nor somebody to wake is needed.
+        if (!stop.stop_requested() && try_take(bytes)) return {};
+        const auto until = TimedCondition::after(timeout);
+        const auto waker = condition_.wake_at(stop, mutex_);
         const Lock lock(mutex_);
-        while (!closed_ && !has_room(bytes)) condition_.wait(mutex_);
-        if (!closed_) add(bytes);
-        return !closed_;
+        while (!closed_ && !has_room(bytes) && !stop.stop_requested() &&
+               condition_.wait_until(mutex_, until)) {
+        }
+        if (closed_) return Error{ErrorCode::cancelled, "the producer was closed"};
+        if (stop.stop_requested()) return Error{ErrorCode::cancelled, "a stop was requested"};
+        if (!has_room(bytes)) return Error{ErrorCode::timed_out, "there was no room in time"};
+        add(bytes);
+        return {};
     }
     // The same without waiting: false if there is no room.
     bool try_take(std::size_t bytes) {
@@ -57,7 +71,7 @@ private:
     const std::size_t count_max_;
     const std::size_t bytes_max_;
     Mutex mutex_;
-    Condition condition_;
+    TimedCondition condition_;
     std::size_t count_ EK_GUARDED_BY(mutex_) = 0;
     std::size_t bytes_ EK_GUARDED_BY(mutex_) = 0;
     bool closed_ EK_GUARDED_BY(mutex_) = false;

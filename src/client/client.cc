@@ -2,7 +2,7 @@
 // tidy: no test: tests/client tests it against a door
 #include <algorithm>
 
-#include "base/promise.h"
+#include "base/awaited.h"
 #include "client/options.h"
 #include "client/reader_core.h"
 #include "client/runtime.h"
@@ -17,9 +17,6 @@ using client::ReaderCore;
 using client::Runtime;
 using io::system::run_and_wait;
 
-// For ever, without leaving the range of the clock.
-constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
-
 class LinkedReader final : public RemoteReader {
 public:
     LinkedReader(std::shared_ptr<Runtime> runtime, std::unique_ptr<ReaderCore> core)
@@ -28,16 +25,20 @@ public:
         run_and_wait(runtime_->loop(), [this] { core_.reset(); });
     }
 
-    Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait) override {
+    Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait,
+                            const std::stop_token& stop) override {
         if (events_max == 0) {
             return Error{ErrorCode::invalid_argument, "events_max is 0; ask for 1 or more"};
         }
-        Promise<Result<EventBatch>> promise;
+        EK_TRY(go_ahead(stop));
+        Awaited<EventBatch> awaited;
         runtime_->loop().post([&] {
-            core_->read(events_max, std::min(wait, wait_max),
-                        [&promise](Result<EventBatch> batch) { promise.set(std::move(batch)); });
+            core_->read(events_max, std::min(wait, forever),
+                        [&awaited](Result<EventBatch> batch) { awaited.set(std::move(batch)); });
         });
-        return promise.wait();
+        if (!awaited.wait(forever, stop))
+            run_and_wait(runtime_->loop(), [this] { core_->cancel_read(); });
+        return awaited.take();
     }
 
     void close() override {
@@ -72,29 +73,28 @@ const std::string& Client::event_hub() const {
     return runtime_->options().target.event_hub;
 }
 
-Result<EventHubProperties> Client::properties() {
-    Promise<Result<NodeReply>> promise;
-    runtime_->loop().post([&] {
-        runtime_->connection().read_event_hub(
-            [&promise](Result<NodeReply> reply) { promise.set(std::move(reply)); });
-    });
-    EK_TRY_ASSIGN(const auto reply, promise.wait());
+Result<EventHubProperties> Client::properties(const CallOptions& call) {
+    EK_TRY_ASSIGN(const auto reply, asked<NodeReply>(call, [this](auto done) {
+                      runtime_->loop().post([this, done]() mutable {
+                          runtime_->connection().read_event_hub(std::move(done));
+                      });
+                  }));
     return client::decode_event_hub(reply.body);
 }
 
-Result<PartitionInfo> Client::properties(std::uint32_t partition) {
-    Promise<Result<NodeReply>> promise;
-    runtime_->loop().post([&] {
-        runtime_->connection().read_partition(
-            partition, [&promise](Result<NodeReply> reply) { promise.set(std::move(reply)); });
-    });
-    EK_TRY_ASSIGN(const auto reply, promise.wait());
+Result<PartitionInfo> Client::properties(std::uint32_t partition, const CallOptions& call) {
+    EK_TRY_ASSIGN(const auto reply, asked<NodeReply>(call, [&](auto done) {
+                      runtime_->loop().post([this, partition, done]() mutable {
+                          runtime_->connection().read_partition(partition, std::move(done));
+                      });
+                  }));
     return client::decode_partition(reply.body);
 }
 
 Result<std::unique_ptr<RemoteReader>> RemoteReader::open(Client& client, std::string_view group,
                                                          std::uint32_t partition, Position position,
-                                                         RemoteReaderOptions options) {
+                                                         RemoteReaderOptions options,
+                                                         const CallOptions& call) {
     if (options.prefetch_events == 0 || options.prefetch_bytes == 0) {
         return Error{ErrorCode::invalid_argument, "a reader prefetches 1 event and 1 byte or more"};
     }
@@ -103,16 +103,17 @@ Result<std::unique_ptr<RemoteReader>> RemoteReader::open(Client& client, std::st
     }
     const std::shared_ptr<Runtime> runtime = client::Access::runtime(client);
     std::unique_ptr<ReaderCore> core;
-    Promise<Result<>> promise;
-    runtime->loop().post([&] {
+    ReaderCore* made = nullptr;
+    run_and_wait(runtime->loop(), [&] {
         core = std::make_unique<ReaderCore>(runtime->connection(), group, partition, position,
                                             options);
-        core->open([&promise](Result<> opened) { promise.set(std::move(opened)); });
+        made = core.get();
     });
-    const Result<> opened = promise.wait();
-    // Destroyed on the loop, if it was refused.
+    // Destroyed on the loop, if it is refused or given up.
     auto reader = std::make_unique<LinkedReader>(runtime, std::move(core));
-    if (!opened.ok()) return opened.error();
+    EK_TRY(asked<void>(call, [&](auto done) {
+        runtime->loop().post([made, done]() mutable { made->open(std::move(done)); });
+    }));
     return std::unique_ptr<RemoteReader>(std::move(reader));
 }
 

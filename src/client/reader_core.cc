@@ -223,6 +223,11 @@ void ReaderCore::read(std::size_t events_max, Duration wait, Answer answer) {
     timer_.run_after(wait, [this] { reply(EventBatch()); });
 }
 
+void ReaderCore::cancel_read() {
+    loop_.check_here();
+    if (answer_) reply(Error{ErrorCode::cancelled, "a stop was requested"});
+}
+
 EventBatch ReaderCore::take(std::size_t events_max) {
     std::vector<Event> events;
     const std::size_t count = std::min(events_max, waiting());

@@ -41,6 +41,8 @@ public:
     void open(Callback<void(Result<>)> done);
     // One call at a time. Answers when there are events, or with none at the deadline.
     void read(std::size_t events_max, Duration wait, Answer answer);
+    // Answers a read that waits with `cancelled`; the next one goes on where it was.
+    void cancel_read();
     void close();
     const std::optional<LastEnqueued>& last_enqueued() const { return last_enqueued_; }
     std::size_t waiting_bytes() const { return waiting_bytes_; }

@@ -64,4 +64,12 @@ bool producer::BatchAccess::try_add(SendBatch& batch, ByteView section) {
     return true;
 }
 
+std::vector<std::byte> producer::BatchAccess::in_batch(ByteView sections) {
+    amqp::Buffer section;
+    amqp::Encoder encoder(section);
+    encoder.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
+    encoder.binary(sections);
+    return section;
+}
+
 }  // namespace evenkeel

@@ -15,8 +15,9 @@ struct BatchAccess {
     // Encoded, as it is sent.
     static const std::vector<std::byte>& message(const SendBatch& batch) { return batch.message_; }
     static const std::string& key(const SendBatch& batch) { return batch.key_; }
-    // `section` as append_event() makes it.
+    // `section` as append_event() makes it, or in_batch() of the event's own sections.
     static bool try_add(SendBatch& batch, ByteView section);
+    static std::vector<std::byte> in_batch(ByteView sections);
 };
 
 }  // namespace evenkeel::producer

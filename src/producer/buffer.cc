@@ -11,9 +11,13 @@ Buffer::Buffer(io::Loop& loop, Core& core, const BufferOptions& options, Settled
 
 Buffer::~Buffer() = default;
 
-void Buffer::add(std::optional<std::uint32_t> partition, const std::string& key, ByteView section) {
-    const Where where{partition, key};
-    Group& group = groups_.try_emplace(where, loop_).first->second;
+void Buffer::add(std::optional<std::uint32_t> partition, std::string_view key, ByteView section) {
+    auto found = groups_.find(Place(partition, key));
+    if (found == groups_.end()) {
+        found = groups_.try_emplace(Where(partition, key), loop_).first;
+    }
+    const Where& where = found->first;
+    Group& group = found->second;
     if (group.open && !BatchAccess::try_add(*group.open, section)) {
         close(where, group);
     } else if (group.open) {

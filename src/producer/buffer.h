@@ -42,12 +42,23 @@ public:
     ~Buffer();
 
     // `section` as append_event() makes it; it fits into an empty batch.
-    void add(std::optional<std::uint32_t> partition, const std::string& key, ByteView section);
+    void add(std::optional<std::uint32_t> partition, std::string_view key, ByteView section);
     // `done` runs when all that was added before is settled.
     void flush(Task done);
 
 private:
     using Where = std::pair<std::optional<std::uint32_t>, std::string>;
+    // Finds a group without a copy of its key.
+    using Place = std::pair<std::optional<std::uint32_t>, std::string_view>;
+    struct ByPlace {
+        using is_transparent = void;
+        static Place place(const Where& where) { return {where.first, where.second}; }
+        static Place place(const Place& place) { return place; }
+        template <typename A, typename B>
+        bool operator()(const A& a, const B& b) const {
+            return place(a) < place(b);
+        }
+    };
     struct Closed {
         std::uint64_t number;
         std::shared_ptr<const SendBatch> batch;
@@ -77,7 +88,7 @@ private:
     Core& core_;
     const BufferOptions options_;
     Settled settled_;
-    std::map<Where, Group> groups_;
+    std::map<Where, Group, ByPlace> groups_;
     std::deque<Where> runnable_;
     std::uint32_t in_flight_ = 0;
     std::uint64_t last_number_ = 0;

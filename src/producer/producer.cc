@@ -5,7 +5,7 @@
 
 #include <fmt/core.h>
 
-#include "base/promise.h"
+#include "base/awaited.h"
 #include "client/requests.h"
 #include "client/runtime.h"
 #include "eventhubs/encoding.h"
@@ -30,27 +30,27 @@ public:
         run_and_wait(runtime_->loop(), [this] { core_.reset(); });
     }
 
-    Result<> connect() {
-        Promise<Result<>> promise;
-        runtime_->loop().post([&] {
-            core_ = std::make_unique<producer::Core>(
-                runtime_->connection(), options_.in_flight_max,
-                producer::SenderOptions{options_.idempotent, options_.receipts, options_.restore});
-            core_->open([this, &promise](Result<> opened) {
-                message_bytes_max_ = core_->message_bytes_max();
-                promise.set(std::move(opened));
+    Result<> connect(const CallOptions& call) {
+        return asked<void>(call, [this](auto done) {
+            runtime_->loop().post([this, done]() mutable {
+                core_ = std::make_unique<producer::Core>(
+                    runtime_->connection(), options_.in_flight_max,
+                    producer::SenderOptions{options_.idempotent, options_.receipts,
+                                            options_.restore});
+                core_->open([this, done](Result<> opened) {
+                    message_bytes_max_ = core_->message_bytes_max();
+                    done(std::move(opened));
+                });
             });
         });
-        return promise.wait();
     }
 
-    Result<EventHubProperties> properties() override {
-        Promise<Result<client::NodeReply>> promise;
-        runtime_->loop().post([&] {
-            runtime_->connection().read_event_hub(
-                [&promise](Result<client::NodeReply> reply) { promise.set(std::move(reply)); });
-        });
-        EK_TRY_ASSIGN(const auto reply, promise.wait());
+    Result<EventHubProperties> properties(const CallOptions& call) override {
+        EK_TRY_ASSIGN(const auto reply, asked<client::NodeReply>(call, [this](auto done) {
+                          runtime_->loop().post([this, done]() mutable {
+                              runtime_->connection().read_event_hub(std::move(done));
+                          });
+                      }));
         return client::decode_event_hub(reply.body);
     }
 
@@ -60,25 +60,25 @@ public:
                          options_.idempotent ? producer::stamp_bytes_max : 0);
     }
 
-    Result<> send(const SendBatch& batch) override {
+    Result<> send(const SendBatch& batch, const CallOptions& call) override {
         if (batch.empty()) return {};
-        Promise<Result<>> promise;
-        post(batch, [&promise](Result<> sent) { promise.set(std::move(sent)); });
-        return promise.wait();
+        return asked<void>(call, [&](auto done) { post(batch, std::move(done)); });
     }
 
-    Result<SendReceipt> send_with_receipt(const SendBatch& batch) override {
+    Result<SendReceipt> send_with_receipt(const SendBatch& batch,
+                                          const CallOptions& call) override {
         SendReceipt told;
         told.partition = batch.route().partition;
         if (batch.empty()) return told;
-        std::optional<amqp::Receipt> receipt;
-        Promise<Result<>> promise;
-        post(
-            batch, [&promise](Result<> sent) { promise.set(std::move(sent)); }, &receipt);
-        EK_TRY(promise.wait());
-        if (!receipt) return told;
-        return SendReceipt{receipt->partition, receipt->first_sequence_number,
-                           receipt->last_sequence_number, receipt->last_offset};
+        const auto receipt = std::make_shared<std::optional<amqp::Receipt>>();
+        EK_TRY(asked<void>(call, [&](auto done) {
+            // The answer keeps the receipt, though nobody may wait any more.
+            post(
+                batch, [receipt, done](Result<> sent) { done(std::move(sent)); }, receipt.get());
+        }));
+        if (!*receipt) return told;
+        return SendReceipt{(*receipt)->partition, (*receipt)->first_sequence_number,
+                           (*receipt)->last_sequence_number, (*receipt)->last_offset};
     }
 
     void send_later(const SendBatch& batch, std::function<void(Result<>)> done) override {
@@ -122,30 +122,32 @@ private:
 };
 
 Result<std::unique_ptr<Producer>> connected(std::unique_ptr<Client> own, Client& client,
-                                            const ProducerOptions& options) {
+                                            const ProducerOptions& options,
+                                            const CallOptions& call) {
     if (options.in_flight_max == 0) {
         return Error{ErrorCode::invalid_argument, "in_flight_max is 0; 1 is the least"};
     }
     auto made =
         std::make_unique<LinkedProducer>(std::move(own), client::Access::runtime(client), options);
-    EK_TRY(made->connect());
+    EK_TRY(made->connect(call));
     return std::unique_ptr<Producer>(std::move(made));
 }
 
 }  // namespace
 
-Result<std::unique_ptr<Producer>> Producer::open(Client& client, ProducerOptions options) {
-    return connected(nullptr, client, options);
+Result<std::unique_ptr<Producer>> Producer::open(Client& client, ProducerOptions options,
+                                                 const CallOptions& call) {
+    return connected(nullptr, client, options, call);
 }
 
 Result<std::unique_ptr<Producer>> Producer::open(const ClientOptions& connection,
-                                                 ProducerOptions options) {
+                                                 ProducerOptions options, const CallOptions& call) {
     EK_TRY_ASSIGN(auto client, Client::open(connection));
     Client& own = *client;
-    return connected(std::move(client), own, options);
+    return connected(std::move(client), own, options, call);
 }
 
-Result<> Producer::send(const EventData& event, Route route) {
+Result<> Producer::send(const EventData& event, Route route, const CallOptions& call) {
     EK_TRY_ASSIGN(auto batch, make_batch(route));
     if (!batch.try_add(event)) {
         return Error{
@@ -153,7 +155,7 @@ Result<> Producer::send(const EventData& event, Route route) {
             fmt::format("an event of {} bytes; the hub takes {} with all that belongs to it",
                         eventhubs::content_bytes(event), batch.bytes_max())};
     }
-    return send(batch);
+    return send(batch, call);
 }
 
 }  // namespace evenkeel

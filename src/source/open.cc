@@ -81,7 +81,7 @@ Result<std::unique_ptr<Source>> open_embedded(const OpenOptions& options,
         name = {"embedded", options.hub};
     } else {
         EK_TRY_ASSIGN(name, parse_embedded(options.hub));
-        EK_TRY_ASSIGN(owned, Hub::open({.directory = name.hub_namespace}));
+        EK_TRY_ASSIGN(owned, Hub::open({.directory = name.hub_namespace}, options.call));
     }
     Hub& hub = owned ? *owned : *options.embedded;
     EK_TRY(hub.describe(name.event_hub));

@@ -20,6 +20,7 @@ struct OpenOptions {
     // A hub that is open already; `hub` then is the event hub's name.
     Hub* embedded = nullptr;
     ClientOptions client = {};  // but for its connection
+    CallOptions call = {};      // how long a hub in this process may take to open
 };
 
 // `invalid_argument` names what is malformed; a hub elsewhere is not connected to before it is

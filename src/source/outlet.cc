@@ -3,8 +3,6 @@
 #include <limits>
 #include <optional>
 
-#include "amqp/codec.h"
-#include "amqp/performatives.h"
 #include "base/lifetime.h"
 #include "client/options.h"
 #include "hub/inside.h"
@@ -31,7 +29,7 @@ public:
               Callback<void(Result<>)> done) override {
         using producer::BatchAccess;
         SendBatch batch({.partition_key = partition_key}, std::numeric_limits<std::size_t>::max());
-        BatchAccess::try_add(batch, in_batch(sections));
+        BatchAccess::try_add(batch, BatchAccess::in_batch(sections));
         sender().send(std::nullopt,
                       std::make_shared<const std::vector<std::byte>>(BatchAccess::message(batch)),
                       [this, done = std::move(done)](Result<> sent) mutable {
@@ -45,15 +43,6 @@ public:
     }
 
 private:
-    // An event lies in a data section there.
-    static amqp::Buffer in_batch(ByteView sections) {
-        amqp::Buffer section;
-        amqp::Encoder encoder(section);
-        encoder.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
-        encoder.binary(sections);
-        return section;
-    }
-
     producer::Core& sender() {
         loop_.check_here();
         if (!core_) core_.emplace(connection_, 1);
