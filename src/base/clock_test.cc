@@ -32,6 +32,11 @@ TEST(WallTime, is_written_in_utc_with_milliseconds) {
     EXPECT_EQ(to_string(WallTime{951'782'400'000}), "2000-02-29T00:00:00.000Z");
 }
 
+TEST(WallTime, years_of_five_digits_are_written_too) {
+    EXPECT_EQ(to_string(WallTime{253'402'300'799'999}), "9999-12-31T23:59:59.999Z");
+    EXPECT_EQ(to_string(WallTime{253'402'300'800'000}), "10000-01-01T00:00:00.000Z");
+}
+
 TEST(WallTime, before_1970_is_written_too) {
     EXPECT_EQ(to_string(WallTime{-1}), "1969-12-31T23:59:59.999Z");
     EXPECT_EQ(to_string(WallTime{-1'000}), "1969-12-31T23:59:59.000Z");

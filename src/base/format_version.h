@@ -14,10 +14,12 @@
 
 namespace evenkeel::format {
 
-inline constexpr std::uint32_t segment = 1;    // in its header; for the records in it as well
-inline constexpr std::uint32_t index = 1;      // in each entry, less 1; others are passed over
-inline constexpr std::uint32_t mark = 1;       // in each slot, less 1
-inline constexpr std::uint32_t catalogue = 1;  // in its first line, as those below
+inline constexpr std::uint32_t segment = 1;  // in its header; for the records in it as well
+inline constexpr std::uint32_t index = 1;    // in each entry, less 1; others are passed over
+inline constexpr std::uint32_t mark = 1;     // in each slot, less 1
+inline constexpr std::uint32_t journal = 1;  // in its header; for the entries in it as well
+inline constexpr std::uint32_t catalogue =
+    2;  // in its first line, as those below; 1 has no journals
 inline constexpr std::uint32_t keys = 1;
 inline constexpr std::uint32_t clock = 1;
 inline constexpr std::uint32_t backup = 1;  // of a hub in one file, behind its magic

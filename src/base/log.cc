@@ -91,7 +91,14 @@ void set_trace_format(TraceFormat format) {
 std::string json_escaped(std::string_view text) {
     std::string result;
     result.reserve(text.size());
+    const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
     while (!text.empty()) {
+        // Most text is plain, and taken as a whole.
+        const auto* const end = std::find_if_not(text.begin(), text.end(), is_plain);
+        const auto plain = static_cast<std::size_t>(end - text.begin());
+        result.append(text.substr(0, plain));
+        text.remove_prefix(plain);
+        if (text.empty()) break;
         const std::size_t size = utf8_character_bytes(text);
         const char c = text.front();
         const std::string_view character = text.substr(0, size);

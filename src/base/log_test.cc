@@ -33,6 +33,9 @@ TEST(JsonEscaped, is_valid_utf8_whatever_the_text_is) {
 
 TEST(JsonEscaped, escapes_quotes_and_controls_and_nothing_else) {
     EXPECT_EQ(json_escaped("plain ünïcode /"), "plain ünïcode /");
+    EXPECT_EQ(json_escaped("ab\"cd\xff"
+                           "ef\n"),
+              "ab\\\"cd\ufffdef\\n");
     EXPECT_EQ(json_escaped("\"\\\n\r\t"), "\\\"\\\\\\n\\r\\t");
     EXPECT_EQ(json_escaped(std::string("\0\x1f\x7f", 3)), "\\u0000\\u001f\\u007f");
 }

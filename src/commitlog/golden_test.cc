@@ -1,4 +1,5 @@
 // The formats byte by byte, against a file that was made without the code under test.
+#include <algorithm>
 #include <fstream>
 #include <map>
 #include <sstream>
@@ -6,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "commitlog/index.h"
+#include "commitlog/journal_format.h"
 #include "commitlog/mark.h"
 #include "commitlog/record.h"
 #include "commitlog/segment.h"
@@ -28,9 +30,9 @@ std::uint32_t golden_seed() {
 }
 
 // By name: "record 454b52…".
-std::map<std::string, std::string> golden() {
+std::map<std::string, std::string> golden(const std::string& name_of_file = "segment_v1.hex") {
     std::map<std::string, std::string> lines;
-    std::ifstream file(test::data_path("segment_v1.hex"));
+    std::ifstream file(test::data_path(name_of_file));
     for (std::string line; std::getline(file, line);) {
         if (line.starts_with('#')) continue;
         std::istringstream words(line);
@@ -79,8 +81,9 @@ TEST(GoldenBytes, a_mark_is_what_it_was) {
     EXPECT_EQ(hex(encode(mark, golden_seed())), golden()["mark_slot"]);
 }
 
-std::vector<std::byte> bytes_of(const std::string& name) {
-    const std::string text = golden()[name];
+std::vector<std::byte> bytes_of(const std::string& name,
+                                const std::string& name_of_file = "segment_v1.hex") {
+    const std::string text = golden(name_of_file)[name];
     std::vector<std::byte> bytes(text.size() / 2);
     for (std::size_t i = 0; i < bytes.size(); ++i) {
         bytes[i] = static_cast<std::byte>(std::stoi(text.substr(2 * i, 2), nullptr, 16));
@@ -105,6 +108,40 @@ TEST(GoldenBytes, of_version_1_are_read) {
     const auto mark = decode_mark(bytes_of("mark_slot"), golden_seed());
     ASSERT_TRUE(mark);
     EXPECT_EQ(mark->end_sequence.value, 1001);
+}
+
+JournalHeader golden_journal() {
+    JournalHeader header{7, {}};
+    for (std::size_t i = 0; i < header.nonce.size(); ++i) {
+        header.nonce[i] = static_cast<std::byte>(i + 16);
+    }
+    return header;
+}
+
+TEST(GoldenBytes, a_journal_is_what_it_was) {
+    const auto record = bytes_of("record");
+    const auto header = encode(golden_journal());
+    std::vector<std::byte> entry;
+    std::byte* const payload = begin_entry({{incarnation(), partition}, {{1000}, {64000}}, {64000}},
+                                           golden_journal().generation, record.size(), entry);
+    std::copy(record.begin(), record.end(), payload);
+    seal_entry(record.size(), golden_journal().seed(), payload);
+
+    EXPECT_EQ(hex(ByteView(header).first(journal_header_bytes)),
+              golden("journal_v1.hex")["header"]);
+    EXPECT_EQ(hex(entry), golden("journal_v1.hex")["entry"]);
+}
+
+TEST(GoldenBytes, of_version_1_of_the_journal_are_read) {
+    const auto header = decode_journal_header(bytes_of("header", "journal_v1.hex"), "journal");
+    ASSERT_TRUE(header.ok() && *header);
+    EXPECT_EQ((**header).generation, 7u);
+    const auto bytes = bytes_of("entry", "journal_v1.hex");
+    const auto entry = decode_journal_entry(bytes, **header);
+    ASSERT_TRUE(entry);
+    EXPECT_EQ(entry->place.identity.partition, partition);
+    EXPECT_EQ(entry->place.segment.base_sequence.value, 1000);
+    EXPECT_EQ(hex(entry->bytes), golden()["record"]);
 }
 
 TEST(GoldenBytes, the_seed_joins_incarnation_and_partition) {

@@ -9,13 +9,16 @@
 
 namespace evenkeel::commitlog {
 
+Result<std::unique_ptr<Log>> Log::create(const LogContext& context, std::string directory,
+                                         const LogIdentity& identity, const LogOptions& options) {
+    EK_TRY_ASSIGN(auto empty, create_log(context.files, directory, identity));
+    return make(context, std::move(directory), identity, options, std::move(empty));
+}
+
 Result<std::unique_ptr<Log>> Log::open(const LogContext& context, std::string directory,
                                        const LogIdentity& identity, const LogOptions& options) {
     EK_TRY_ASSIGN(auto recovered,
                   recover(context.files, directory, identity, options.index_distance));
-    auto writer = std::make_shared<Writer>(context.files, context.loop.clock(), directory,
-                                           identity.seed(), options.durability, context.metrics);
-    EK_TRY(writer->open(recovered.segments.back().name, recovered.index.size()));
     for (const auto& damage : recovered.damages) {
         context.metrics.damages.add();
         trace(TraceLevel::error, to_string(damage));
@@ -24,6 +27,15 @@ Result<std::unique_ptr<Log>> Log::open(const LogContext& context, std::string di
         trace(TraceLevel::warning, "not a file of this partition, left alone: move it away",
               {{"file", file}});
     }
+    return make(context, std::move(directory), identity, options, std::move(recovered));
+}
+
+Result<std::unique_ptr<Log>> Log::make(const LogContext& context, std::string directory,
+                                       const LogIdentity& identity, const LogOptions& options,
+                                       Recovered recovered) {
+    auto writer = std::make_shared<Writer>(context.files, context.loop.clock(), directory, identity,
+                                           options.durability, context.metrics, context.journal);
+    EK_TRY(writer->open(recovered.segments.back().name, recovered.index.size()));
     return std::unique_ptr<Log>(new Log(context, std::move(directory), identity, options,
                                         std::move(recovered), std::move(writer)));
 }
@@ -36,7 +48,9 @@ Log::Log(const LogContext& context, std::string directory, const LogIdentity& id
       writer_(std::move(writer)),
       odd_files_(std::move(recovered.odd_files)),
       stream_(context.files, directory_, identity,
-              {options.segment_bytes_max, options.index_distance}, recovered),
+              {options.segment_bytes_max, options.index_distance,
+               Tail::chunk_bytes_for(options.tail_bytes_max)},
+              recovered),
       reading_(context, stream_, std::move(recovered.damages)),
       removal_(context, stream_, reading_, writer_, [this] {
           stream_.start_segment();
@@ -90,8 +104,14 @@ void Log::flush_if_idle() {
     flushing_ = std::make_shared<Flushing>(Flushing{plan_flush(), {}});
     context_.disk.post([flushed = lifetime_.guard([this] { on_flushed(); }), writer = writer_,
                         flushing = flushing_, &loop = context_.loop]() mutable {
-        flushing->outcome = writer->flush(flushing->plan);
-        loop.post(std::move(flushed));
+        Writer& disk_side = *writer;
+        const Flush& plan = flushing->plan;
+        disk_side.flush(plan,
+                        [flushed = std::move(flushed), writer = std::move(writer),
+                         flushing = std::move(flushing), &loop](FlushOutcome outcome) mutable {
+                            flushing->outcome = std::move(outcome);
+                            loop.post(std::move(flushed));
+                        });
     });
 }
 

@@ -57,10 +57,10 @@ struct LogProperties {
 
 class Log {
 public:
-    static Result<> create(io::FileSystem& files, const std::string& directory,
-                           const LogIdentity& identity) {
-        return create_log(files, directory, identity);
-    }
+    // A new one, in a folder that does not exist; blocks.
+    static Result<std::unique_ptr<Log>> create(const LogContext& context, std::string directory,
+                                               const LogIdentity& identity,
+                                               const LogOptions& options);
     // Recovers and opens; blocks. The log belongs to context.loop afterwards.
     static Result<std::unique_ptr<Log>> open(const LogContext& context, std::string directory,
                                              const LogIdentity& identity,
@@ -98,6 +98,9 @@ public:
     void close(Task done);
 
 private:
+    static Result<std::unique_ptr<Log>> make(const LogContext& context, std::string directory,
+                                             const LogIdentity& identity, const LogOptions& options,
+                                             Recovered recovered);
     struct Waiting {
         StreamEnd end;  // behind its last event
         Appended appended;

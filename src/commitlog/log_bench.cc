@@ -66,7 +66,7 @@ public:
         const char* base = std::getenv("TMPDIR");
         directory_ = std::string(base ? base : "/tmp") + "/evenkeel-bench-XXXXXX";
         EK_CHECK(mkdtemp(directory_.data()) != nullptr, "TMPDIR is writable");
-        EK_CHECK(Log::create(files_, path(), identity).ok(), "the folder is fresh");
+        EK_CHECK(create_log(files_, path(), identity).ok(), "the folder is fresh");
         open();
     }
     ~BenchLog() {

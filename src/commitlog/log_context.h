@@ -1,7 +1,8 @@
 // What a log and its parts run on; all of it outlives the log.
 #pragma once
 
-#include "commitlog/writer.h"
+#include "commitlog/journal.h"
+#include "commitlog/log_metrics.h"
 #include "io/file.h"
 #include "io/loop.h"
 
@@ -12,6 +13,7 @@ struct LogContext {
     io::Loop& loop;
     io::Executor& disk;
     LogMetrics& metrics;
+    Journal* journal = nullptr;  // of the disk executor; none: each flush syncs
 };
 
 }  // namespace evenkeel::commitlog

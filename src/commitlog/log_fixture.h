@@ -73,7 +73,7 @@ struct Read {
 class LogFixture {
 public:
     explicit LogFixture(LogOptions log_options = {}) : options(log_options) {
-        EK_CHECK(Log::create(*disk, test_directory, test_identity).ok(), "a fresh folder");
+        EK_CHECK(create_log(*disk, test_directory, test_identity).ok(), "a fresh folder");
         EK_CHECK(disk->sync_directory("").ok(), "the folder's name is the hub's to sync");
         open();
     }

@@ -29,7 +29,7 @@ std::string body_of(std::int64_t sequence) {
 class ThreadedLog {
 public:
     explicit ThreadedLog(const LogOptions& options) : options_(options) {
-        EK_CHECK(Log::create(files_, path(), identity).ok(), "a fresh folder");
+        EK_CHECK(create_log(files_, path(), identity).ok(), "a fresh folder");
         loop_.start();
         open();
     }

@@ -8,7 +8,7 @@
 namespace evenkeel::commitlog {
 namespace {
 
-constexpr char magic[] = {'E', 'K', 'M', 'K'};
+constexpr char mark_magic[] = {'E', 'K', 'M', 'K'};
 constexpr std::size_t at_version = 60;  // less 1
 // Far beyond what a disk can hold, and far from where sums overflow.
 constexpr std::int64_t position_max = std::int64_t{1} << 60;
@@ -24,7 +24,7 @@ bool is_possible(const Mark& mark) {
 // The version of a slot whose checksum holds.
 std::optional<std::uint64_t> mark_version(ByteView slot, std::uint32_t seed) {
     if (slot.size() < mark_slot_bytes) return std::nullopt;
-    if (std::memcmp(slot.data(), magic, sizeof magic) != 0) return std::nullopt;
+    if (std::memcmp(slot.data(), mark_magic, sizeof mark_magic) != 0) return std::nullopt;
     const auto crc = load<std::uint32_t>(slot.data() + 4);
     if (crc != crc32c(slot.subspan(8, mark_slot_bytes - 8), seed)) return std::nullopt;
     return std::uint64_t{load<std::uint32_t>(slot.data() + at_version)} + 1;
@@ -34,7 +34,7 @@ std::optional<std::uint64_t> mark_version(ByteView slot, std::uint32_t seed) {
 
 std::array<std::byte, mark_slot_bytes> encode(const Mark& mark, std::uint32_t seed) {
     std::array<std::byte, mark_slot_bytes> bytes{};
-    std::memcpy(bytes.data(), magic, sizeof magic);
+    std::memcpy(bytes.data(), mark_magic, sizeof mark_magic);
     store(bytes.data() + 8, mark.counter);
     store(bytes.data() + 16, mark.start.value);
     store(bytes.data() + 24, mark.start_sequence.value);

@@ -490,8 +490,8 @@ Result<> Recovery::save_mark() {
 
 }  // namespace
 
-Result<> create_log(io::FileSystem& files, const std::string& directory,
-                    const LogIdentity& identity) {
+Result<Recovered> create_log(io::FileSystem& files, const std::string& directory,
+                             const LogIdentity& identity) {
     EK_TRY(files.make_directory(directory));
     const SegmentHeader header{{}, identity.incarnation, identity.partition, 0, WallTime{0}};
     const std::string log_path = directory + "/" + log_name(header.name);
@@ -500,10 +500,12 @@ Result<> create_log(io::FileSystem& files, const std::string& directory,
     EK_TRY(log->sync());
     EK_TRY_ASSIGN(const auto mark,
                   files.open(directory + "/" + mark_file_name, io::OpenMode::create));
-    Mark empty;
-    empty.counter = 2;
-    EK_TRY(write_mark_durably(*mark, empty, identity.seed()));
-    return files.sync_directory(directory);
+    Recovered empty;
+    empty.segments.push_back({header.name, 0, header.floor_time, true, false});
+    empty.mark.counter = 2;
+    EK_TRY(write_mark(*mark, empty.mark, identity.seed()));
+    EK_TRY(files.sync_directory(directory));
+    return empty;
 }
 
 Result<Recovered> recover(io::FileSystem& files, const std::string& directory,

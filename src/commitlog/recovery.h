@@ -48,10 +48,11 @@ struct Recovered {
     std::uint64_t bytes_cut = 0;
 };
 
-// Makes a partition's folder, which must not exist, with an empty log in it. All of it durable,
-// but for the folder's own name in its parent.
-Result<> create_log(io::FileSystem& files, const std::string& directory,
-                    const LogIdentity& identity);
+// Makes a partition's folder, which must not exist, with an empty log in it, and tells what
+// recover() would find. All of it durable, but for the folder's own name in its parent, and the
+// content of the mark: an empty log needs none (LOG-11).
+Result<Recovered> create_log(io::FileSystem& files, const std::string& directory,
+                             const LogIdentity& identity);
 
 // Blocks. `unsupported`, before anything is changed, if a newer version of Evenkeel wrote a segment
 // or the mark. Running it again, after a crash in the middle of it too, gives the same log.

@@ -442,7 +442,7 @@ TEST(OddFiles, of_another_incarnation_are_refused_as_a_whole) {
 TEST(Create, refuses_a_folder_that_is_there) {
     LogFixture world;
 
-    EXPECT_EQ(Log::create(*world.disk, test_directory, test_identity).error().code,
+    EXPECT_EQ(create_log(*world.disk, test_directory, test_identity).error().code,
               ErrorCode::already_exists);
 }
 

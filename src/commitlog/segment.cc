@@ -11,7 +11,7 @@
 namespace evenkeel::commitlog {
 namespace {
 
-constexpr char magic[] = {'E', 'K', 'S', 'E', 'G', 'M', '0', '1'};
+constexpr char segment_magic[] = {'E', 'K', 'S', 'E', 'G', 'M', '0', '1'};
 constexpr std::uint16_t version = format::segment;
 constexpr std::size_t magic_word_bytes = 6;  // without the digits of the version
 constexpr std::size_t digits = 20;
@@ -49,7 +49,7 @@ std::optional<SegmentName> parse_segment_name(std::string_view file_name, std::s
 std::array<std::byte, segment_header_bytes> encode(const SegmentHeader& header,
                                                    std::uint32_t seed) {
     std::array<std::byte, segment_header_bytes> bytes{};
-    std::memcpy(bytes.data(), magic, sizeof magic);
+    std::memcpy(bytes.data(), segment_magic, sizeof segment_magic);
     store(bytes.data() + 12, version);
     std::memcpy(bytes.data() + 16, header.incarnation.data(), header.incarnation.size());
     store(bytes.data() + 32, header.partition.value);
@@ -63,7 +63,7 @@ std::array<std::byte, segment_header_bytes> encode(const SegmentHeader& header,
 
 std::optional<std::uint16_t> segment_version(ByteView bytes) {
     if (bytes.size() < segment_header_bytes) return std::nullopt;
-    if (std::memcmp(bytes.data(), magic, magic_word_bytes) != 0) return std::nullopt;
+    if (std::memcmp(bytes.data(), segment_magic, magic_word_bytes) != 0) return std::nullopt;
     Incarnation incarnation;
     std::memcpy(incarnation.data(), bytes.data() + 16, incarnation.size());
     const auto seed = checksum_seed(incarnation, {load<std::uint32_t>(bytes.data() + 32)});
@@ -74,7 +74,7 @@ std::optional<std::uint16_t> segment_version(ByteView bytes) {
 
 std::optional<SegmentHeader> decode_segment_header(ByteView bytes) {
     if (segment_version(bytes) != version) return std::nullopt;
-    if (std::memcmp(bytes.data(), magic, sizeof magic) != 0) return std::nullopt;
+    if (std::memcmp(bytes.data(), segment_magic, sizeof segment_magic) != 0) return std::nullopt;
     SegmentHeader header;
     std::memcpy(header.incarnation.data(), bytes.data() + 16, header.incarnation.size());
     header.partition.value = load<std::uint32_t>(bytes.data() + 32);

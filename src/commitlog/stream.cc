@@ -18,7 +18,7 @@ Stream::Stream(io::FileSystem& files, const std::string& directory, const LogIde
     : seed_(identity.seed()),
       options_(options),
       segments_(files, directory, identity, recovered.segments),
-      tail_(recovered.mark.end),
+      tail_(recovered.mark.end, options.chunk_bytes_max),
       index_(options.index_distance, segments_.back().base(), recovered.index),
       start_(recovered.mark.start),
       start_sequence_(recovered.mark.start_sequence),

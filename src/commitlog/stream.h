@@ -53,6 +53,7 @@ struct StreamEnd {
 struct StreamOptions {
     std::uint64_t segment_bytes_max = 0;
     std::uint64_t index_distance = 0;
+    std::size_t chunk_bytes_max = Tail::chunk_bytes_usual;
 };
 
 class Stream {

@@ -5,18 +5,11 @@
 #include "base/check.h"
 
 namespace evenkeel::commitlog {
-namespace {
-
-// A partition that gets an event now and then should cost little memory, a busy one few chunks.
-constexpr std::size_t chunk_bytes_min = std::size_t{4} << 10;
-constexpr std::size_t chunk_bytes_max = std::size_t{1} << 20;
-
-}  // namespace
 
 std::byte* Tail::append(std::size_t bytes) {
     Held* last = chunks_.empty() ? nullptr : &chunks_.back();
     if (!last || broken_ || last->chunk->capacity - last->used < bytes) {
-        next_capacity_ = std::clamp(next_capacity_ * 2, chunk_bytes_min, chunk_bytes_max);
+        next_capacity_ = std::clamp(next_capacity_ * 2, chunk_bytes_min, chunk_bytes_max_);
         chunks_.push_back({std::make_shared<Chunk>(end_, std::max(bytes, next_capacity_)), 0});
         last = &chunks_.back();
         broken_ = false;

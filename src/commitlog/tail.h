@@ -9,6 +9,7 @@
 // Threads: the Tail is pinned to its log's loop; a Chunk's filled bytes may be read anywhere.
 #pragma once
 
+#include <algorithm>
 #include <deque>
 #include <memory>
 
@@ -30,8 +31,17 @@ struct Chunk {
 
 class Tail {
 public:
-    // A tail that begins, empty, at `start`.
-    explicit Tail(Offset start) : start_(start), end_(start) {}
+    static constexpr std::size_t chunk_bytes_usual = std::size_t{1} << 20;
+    // What a tail of at most `tail_bytes_max` wants: it lets go of whole chunks, so that it may be
+    // larger by one of them.
+    static constexpr std::size_t chunk_bytes_for(std::size_t tail_bytes_max) {
+        return std::clamp(tail_bytes_max / 4, chunk_bytes_min, chunk_bytes_usual);
+    }
+
+    // A tail that begins, empty, at `start`. Chunks grow up to `chunk_bytes_max`; what does not fit
+    // into that has a chunk of its own.
+    explicit Tail(Offset start, std::size_t chunk_bytes_max = chunk_bytes_usual)
+        : start_(start), end_(start), chunk_bytes_max_(chunk_bytes_max) {}
 
     Offset start() const { return start_; }
     Offset end() const { return end_; }
@@ -61,6 +71,9 @@ public:
     std::optional<Offset> scan_start(const Target& target, Offset to) const;
 
 private:
+    // A partition that gets an event now and then should cost little memory, a busy one few chunks.
+    static constexpr std::size_t chunk_bytes_min = std::size_t{4} << 10;
+
     struct Held {
         std::shared_ptr<Chunk> chunk;
         std::size_t used = 0;
@@ -70,6 +83,7 @@ private:
     std::deque<Held> chunks_;
     Offset start_;
     Offset end_;
+    const std::size_t chunk_bytes_max_;
     std::size_t next_capacity_ = 0;
     bool broken_ = false;
 };

@@ -127,5 +127,21 @@ TEST(Tail, finds_the_chunk_before_the_first_event_of_a_time) {
     EXPECT_EQ(tail.scan_start({Field::enqueued, 0}, tail.end()), std::nullopt);
 }
 
+TEST(Tail, keeps_little_more_than_it_is_asked_to) {
+    constexpr std::size_t kept = std::size_t{256} << 10;
+    Tail tail(Offset{0}, Tail::chunk_bytes_for(kept));
+
+    for (int i = 0; i < 100'000; ++i) {
+        tail.append(128);
+        tail.shrink(tail.end(), kept);
+    }
+
+    EXPECT_LE(static_cast<std::size_t>(tail.end().value - tail.start().value),
+              kept + Tail::chunk_bytes_for(kept));
+    EXPECT_EQ(Tail::chunk_bytes_for(kept), kept / 4);
+    EXPECT_EQ(Tail::chunk_bytes_for(0), std::size_t{4} << 10);
+    EXPECT_EQ(Tail::chunk_bytes_for(std::size_t{1} << 30), Tail::chunk_bytes_usual);
+}
+
 }  // namespace
 }  // namespace evenkeel::commitlog

@@ -1,30 +1,35 @@
 #include "commitlog/writer.h"
 
+#include <limits>
+
 #include "base/canary.h"
 #include "base/clock.h"
 
 namespace evenkeel::commitlog {
+namespace {
 
-LogMetrics::LogMetrics(Metrics& metrics)
-    : events(metrics.counter("evenkeel_incoming_events_total", "Events appended durably.")),
-      bytes(metrics.counter("evenkeel_incoming_bytes_total", "Bytes of events and their framing.")),
-      syncs(metrics.counter("evenkeel_fsyncs_total", "Times that segment files were synced.")),
-      failures(metrics.counter("evenkeel_append_failures_total", "Flushes the disk refused.")),
-      damages(metrics.counter("evenkeel_damaged_ranges_total", "Damaged ranges that were met.")),
-      queue_time(metrics.histogram("evenkeel_queue_duration_seconds",
-                                   "From a batch's append to the start of its write.")),
-      write_time(metrics.histogram("evenkeel_write_duration_seconds",
-                                   "Time to write what is synced together, without the sync.")),
-      sync_time(metrics.histogram("evenkeel_fsync_duration_seconds", "Time of one sync.")) {}
+// Of a flush that goes on in the active segment; others are too many for any journal.
+std::uint64_t journaled_bytes(const Flush& flush) {
+    constexpr auto too_many = std::numeric_limits<std::uint64_t>::max() / 2;
+    if (flush.parts.size() != 1 || flush.parts.front().create) return too_many;
+    std::uint64_t bytes = 0;
+    for (const auto& piece : flush.parts.front().pieces) bytes += piece.bytes().size();
+    return bytes;
+}
 
-Writer::Writer(io::FileSystem& files, const Clock& clock, std::string directory, std::uint32_t seed,
-               Durability durability, LogMetrics& metrics)
+}  // namespace
+
+Writer::Writer(io::FileSystem& files, const Clock& clock, std::string directory,
+               const LogIdentity& identity, Durability durability, LogMetrics& metrics,
+               Journal* journal)
     : files_(files),
       clock_(clock),
       directory_(std::move(directory)),
-      seed_(seed),
+      identity_(identity),
+      seed_(identity.seed()),
       durability_(durability),
-      metrics_(metrics) {}
+      metrics_(metrics),
+      journal_(durability == Durability::disk ? journal : nullptr) {}
 
 Result<> Writer::open(const SegmentName& active, std::size_t index_entries) {
     EK_TRY_ASSIGN(active_, files_.open(directory_ + "/" + log_name(active), io::OpenMode::write));
@@ -32,25 +37,72 @@ Result<> Writer::open(const SegmentName& active, std::size_t index_entries) {
     // Opened for the first entry: most partitions of a large hub are idle.
     index_.reset();
     index_entries_ = index_entries;
+    note_active(active);
     return {};
 }
 
-FlushOutcome Writer::flush(const Flush& flush) {
+void Writer::note_active(const SegmentName& name) {
+    if (journal_) segment_ = std::make_shared<JournaledSegment>(directory_, identity_, name);
+}
+
+void Writer::flush(const Flush& flush, Callback<void(FlushOutcome)> done) {
     FlushOutcome outcome;
     outcome.began = clock_.now();
     sync_time_ = {};
+    if (journal_) {
+        const auto taken = journal_->prepare(journaled_bytes(flush));
+        if (!taken.ok()) {
+            metrics_.failures.add();
+            outcome.result = taken.error();
+            return done(std::move(outcome));
+        }
+        if (*taken) return flush_to_journal(flush, std::move(outcome), std::move(done));
+    }
     for (const auto& part : flush.parts) {
         outcome.result = write_part(part);
         if (!outcome.result.ok()) {
             metrics_.failures.add();
-            return outcome;
+            return done(std::move(outcome));
         }
         ++outcome.parts_done;
     }
     metrics_.write_time.observe((clock_.now() - outcome.began - sync_time_).count());
     // Not synced: a crash of the machine only makes the next start read a little more.
     (void)put_mark(raised(flush.mark));
-    return outcome;
+    done(std::move(outcome));
+}
+
+// The segment first: what it refuses never gets into the journal.
+void Writer::flush_to_journal(const Flush& flush, FlushOutcome outcome,
+                              Callback<void(FlushOutcome)> done) {
+    const FlushPart& part = flush.parts.front();
+    outcome.result = write_pieces(part);
+    if (!outcome.result.ok()) {
+        cut_back(part);
+        metrics_.failures.add();
+        return done(std::move(outcome));
+    }
+    metrics_.write_time.observe((clock_.now() - outcome.began).count());
+    // Whoever waits is told first; `done` keeps the flush alive for the mark.
+    journal_->add(
+        segment_, part.from, part.pieces,
+        [this, &flush, outcome = std::move(outcome),
+         done = std::move(done)](const Result<>& result) mutable {
+            if (result.ok()) {
+                outcome.parts_done = 1;
+            } else {
+                cut_back(flush.parts.front());
+                metrics_.failures.add();
+                outcome.result = result;
+            }
+            done(std::move(outcome));
+        },
+        [this, &flush] { note_journaled(flush); });
+}
+
+void Writer::note_journaled(const Flush& flush) {
+    write_index(flush.parts.front());
+    (void)put_mark(raised(flush.mark));
 }
 
 Result<> Writer::write_part(const FlushPart& part) {
@@ -58,15 +110,25 @@ Result<> Writer::write_part(const FlushPart& part) {
     auto result = write_pieces(part);
     if (result.ok()) result = sync_active();
     if (!result.ok()) {
-        (void)active_->truncate(file_position(part.header.name.base, part.from));
+        cut_back(part);
         return result;
     }
     write_index(part);
     return {};
 }
 
+void Writer::cut_back(const FlushPart& part) {
+    (void)active_->truncate(file_position(part.header.name.base, part.from));
+}
+
+// Makes the active segment durable in itself, whatever the journal has of it (LOG-13).
+Result<> Writer::settle() {
+    return segment_ ? journal_->settle(*segment_, *active_) : Result<>();
+}
+
 // Leaves the segment before in place if anything fails.
 Result<> Writer::create_segment(const FlushPart& part) {
+    EK_TRY(settle());
     const std::string path = directory_ + "/" + log_name(part.header.name);
     auto opened = files_.open(path, io::OpenMode::create);
     if (!opened.ok() && opened.error().code == ErrorCode::already_exists) {
@@ -90,6 +152,7 @@ Result<> Writer::create_segment(const FlushPart& part) {
         (void)files_.remove(path);
         return result;
     }
+    note_active(part.header.name);
     index_.reset();
     index_entries_ = 0;
     write_index(part);
@@ -108,6 +171,7 @@ Result<> Writer::sync_active() {
     const Instant before = clock_.now();
     auto result = active_->sync();
     if (!result.ok() && EK_CANARY(retry_sync)) result = active_->sync();
+    if (segment_) segment_->note_sync(result.ok());
     metrics_.syncs.add();
     const Duration time = clock_.now() - before;
     sync_time_ += time;

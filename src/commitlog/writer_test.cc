@@ -44,12 +44,19 @@ protected:
         return {std::move(parts), {++counter, {0}, {0}, tail.end(), {number}, {number}, 64}};
     }
 
+    // Without a journal it is done at once.
+    FlushOutcome flush(const Flush& flush) {
+        FlushOutcome outcome;
+        writer.flush(flush, [&outcome](FlushOutcome told) { outcome = std::move(told); });
+        return outcome;
+    }
+
     const LogIdentity identity{Incarnation{std::byte{1}}, PartitionId{1}};
     io::sim::Disk disk;
     io::sim::Scheduler scheduler{test::test_seed()};
     Metrics registry;
     LogMetrics metrics{registry};
-    Writer writer{disk, scheduler.clock(), "p", identity.seed(), Durability::disk, metrics};
+    Writer writer{disk, scheduler.clock(), "p", identity, Durability::disk, metrics};
     Tail tail{Offset{0}};
     std::int64_t number = 0;
     std::uint64_t counter = 10;
@@ -57,7 +64,7 @@ protected:
 };
 
 TEST_F(WriterTest, syncs_what_it_wrote_before_it_moves_the_mark) {
-    const auto outcome = writer.flush(a_flush({a_part({}, false)}));
+    const auto outcome = flush(a_flush({a_part({}, false)}));
 
     EXPECT_TRUE(outcome.result.ok());
     EXPECT_EQ(outcome.parts_done, 1u);
@@ -65,7 +72,7 @@ TEST_F(WriterTest, syncs_what_it_wrote_before_it_moves_the_mark) {
 }
 
 TEST_F(WriterTest, creates_a_segment_only_after_the_one_before_was_synced) {
-    const auto outcome = writer.flush(a_flush({a_part({}, false), a_part({{1}, {64}}, true)}));
+    const auto outcome = flush(a_flush({a_part({}, false), a_part({{1}, {64}}, true)}));
 
     EXPECT_EQ(outcome.parts_done, 2u);
     EXPECT_EQ(operations, (std::vector<std::string>{"write log", "sync log", "create log",
@@ -74,7 +81,7 @@ TEST_F(WriterTest, creates_a_segment_only_after_the_one_before_was_synced) {
 }
 
 TEST_F(WriterTest, moves_the_mark_durably_before_it_removes) {
-    ASSERT_TRUE(writer.flush(a_flush({a_part({}, false), a_part({{1}, {64}}, true)})).result.ok());
+    ASSERT_TRUE(flush(a_flush({a_part({}, false), a_part({{1}, {64}}, true)})).result.ok());
     operations.clear();
 
     ASSERT_TRUE(writer.remove({SegmentName{}}, {20, {64}, {1}, {128}, {2}, {1}, 64}).ok());
@@ -86,7 +93,7 @@ TEST_F(WriterTest, moves_the_mark_durably_before_it_removes) {
 TEST_F(WriterTest, cuts_the_file_back_when_a_sync_fails) {
     disk.fail({.kind = OperationKind::sync, .path_contains = ".log"});
 
-    const auto outcome = writer.flush(a_flush({a_part({}, false)}));
+    const auto outcome = flush(a_flush({a_part({}, false)}));
 
     EXPECT_EQ(outcome.parts_done, 0u);
     EXPECT_EQ(outcome.result.error().code, ErrorCode::unavailable);
@@ -98,7 +105,7 @@ TEST_F(WriterTest, says_overloaded_when_room_was_missing) {
     disk.fail(
         {.kind = OperationKind::write, .path_contains = ".log", .fault = io::sim::Fault::no_space});
 
-    const auto outcome = writer.flush(a_flush({a_part({}, false)}));
+    const auto outcome = flush(a_flush({a_part({}, false)}));
 
     EXPECT_EQ(outcome.result.error().code, ErrorCode::overloaded);
 }
@@ -106,7 +113,7 @@ TEST_F(WriterTest, says_overloaded_when_room_was_missing) {
 TEST_F(WriterTest, tells_how_many_parts_are_durable_when_a_later_one_fails) {
     disk.fail({.kind = OperationKind::create});
 
-    const auto outcome = writer.flush(a_flush({a_part({}, false), a_part({{1}, {64}}, true)}));
+    const auto outcome = flush(a_flush({a_part({}, false), a_part({{1}, {64}}, true)}));
 
     EXPECT_EQ(outcome.parts_done, 1u);
     EXPECT_FALSE(outcome.result.ok());
@@ -115,15 +122,14 @@ TEST_F(WriterTest, tells_how_many_parts_are_durable_when_a_later_one_fails) {
 TEST_F(WriterTest, leaves_no_file_when_a_segment_cannot_be_created) {
     disk.fail({.kind = OperationKind::sync_directory});
 
-    const auto outcome =
-        writer.flush(a_flush({a_part({{0}, {0}}, false), a_part({{1}, {64}}, true)}));
+    const auto outcome = flush(a_flush({a_part({{0}, {0}}, false), a_part({{1}, {64}}, true)}));
 
     EXPECT_FALSE(outcome.result.ok());
     for (const auto& file : disk.files()) EXPECT_NE(file, "p/" + log_name({{1}, {64}}));
 }
 
 TEST_F(WriterTest, never_lowers_the_mark) {
-    ASSERT_TRUE(writer.flush(a_flush({a_part({}, false)})).result.ok());
+    ASSERT_TRUE(flush(a_flush({a_part({}, false)})).result.ok());
 
     ASSERT_TRUE(writer.save({20, {0}, {0}, {0}, {0}, {0}, 0}).ok());
 
@@ -139,8 +145,8 @@ TEST_F(WriterTest, adds_index_entries_behind_those_that_are_there) {
     auto second = a_part({}, false);
     second.index = {{{64}, {1}, {1}}};
 
-    ASSERT_TRUE(writer.flush(a_flush({std::move(first)})).result.ok());
-    ASSERT_TRUE(writer.flush(a_flush({std::move(second)})).result.ok());
+    ASSERT_TRUE(flush(a_flush({std::move(first)})).result.ok());
+    ASSERT_TRUE(flush(a_flush({std::move(second)})).result.ok());
 
     EXPECT_EQ(read_index(disk, "p/" + index_name({}), {0}, {128}, identity.seed()).size(), 2u);
 }

@@ -108,11 +108,14 @@ std::string encode(const Catalogue& catalogue) {
     }
     json::array removing;
     for (const auto& incarnation : catalogue.removing) removing.emplace_back(to_text(incarnation));
-    const std::string body = json::serialize(json::object{{"generation", catalogue.generation},
-                                                          {"identity", to_text(catalogue.identity)},
-                                                          {"event_hubs", std::move(hubs)},
-                                                          {"removing", std::move(removing)}});
-    return format::framed("catalogue", format::catalogue, body);
+    json::object body{{"generation", catalogue.generation},
+                      {"identity", to_text(catalogue.identity)},
+                      {"event_hubs", std::move(hubs)},
+                      {"removing", std::move(removing)}};
+    if (catalogue.journals) body["journals"] = true;
+    // A program that knows nothing of journals can read what was closed without any.
+    return format::framed("catalogue", catalogue.journals ? format::catalogue : 1,
+                          json::serialize(body));
 }
 
 Result<Catalogue> decode_catalogue(std::string_view text) {
@@ -132,6 +135,11 @@ Result<Catalogue> decode_catalogue(std::string_view text) {
     const json::value* identity = object.if_contains("identity");
     if (identity && !take_incarnation(*identity, catalogue.identity)) {
         return damaged_catalogue("its identity is none");
+    }
+    if (const json::value* journals = object.if_contains("journals")) {
+        if (!journals->is_bool())
+            return damaged_catalogue("it does not say whether it has journals");
+        catalogue.journals = journals->get_bool();
     }
     for (const auto& hub : hubs->get_array()) {
         EK_TRY_ASSIGN(auto record, decode_event_hub(hub));

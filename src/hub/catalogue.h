@@ -45,6 +45,8 @@ struct Catalogue {
     commitlog::Incarnation identity{};
     std::vector<EventHubRecord> event_hubs;
     std::vector<commitlog::Incarnation> removing;
+    // There may be journals to replay (hub/journals.h). Such a catalogue is of version 2.
+    bool journals = false;
     bool operator==(const Catalogue&) const = default;
 };
 

@@ -148,19 +148,28 @@ TEST(Catalogue, of_version_1_without_an_identity_is_read) {
     EXPECT_EQ(*decode_catalogue(encode(*catalogue)), *catalogue);
 }
 
+TEST(Catalogue, of_version_2_says_that_there_are_journals) {
+    const auto catalogue = decode_catalogue(golden("catalogue_v2"));
+
+    ASSERT_TRUE(catalogue.ok()) << catalogue.error().detail;
+    EXPECT_TRUE(catalogue->journals);
+    EXPECT_EQ(encode(*catalogue), golden("catalogue_v2"));
+    EXPECT_FALSE(decode_catalogue(golden("catalogue_v1"))->journals);
+}
+
 TEST(Catalogue, of_a_newer_version_is_refused_also_beside_an_older_copy) {
     auto disk = a_disk();
     ASSERT_TRUE(save_catalogue(*disk, folder, a_catalogue(1)).ok());
     ASSERT_TRUE(io::replace_file(*disk, path(catalogue_copy_name),
-                                 as_bytes(format::framed("catalogue", 2, "{}")))
+                                 as_bytes(format::framed("catalogue", 3, "{}")))
                     .ok());
 
     const auto found = loaded(*disk);
 
     ASSERT_FALSE(found.ok());
     EXPECT_EQ(found.error().code, ErrorCode::unsupported);
-    EXPECT_NE(found.error().detail.find("version 2"), std::string::npos) << found.error().detail;
-    EXPECT_NE(found.error().detail.find("up to 1"), std::string::npos) << found.error().detail;
+    EXPECT_NE(found.error().detail.find("version 3"), std::string::npos) << found.error().detail;
+    EXPECT_NE(found.error().detail.find("up to 2"), std::string::npos) << found.error().detail;
 }
 
 TEST(Catalogue, is_read_from_the_copy_when_the_disk_cannot_read_the_first) {

@@ -12,6 +12,7 @@ namespace evenkeel::hub {
 namespace {
 
 constexpr std::string_view hubs_name = "hubs";
+constexpr std::string_view journals_name = "journal";
 
 // The rules and keys of the door lie beside the catalogue.
 bool is_ours(const std::string& name) {
@@ -69,6 +70,7 @@ Result<> refuse_unknown_folders(io::FileSystem& files, const std::string& direct
         return entries.error();
     }
     for (const auto& entry : *entries) {
+        if (entry.name == journals_name) continue;
         const auto incarnation = parse_incarnation(entry.name);
         const bool named =
             incarnation &&
@@ -119,6 +121,14 @@ Result<> make_lasting_folder(io::FileSystem& files, const std::string& directory
 }
 
 }  // namespace
+
+std::string hubs_path(const std::string& directory) {
+    return fmt::format("{}/{}", directory, hubs_name);
+}
+
+std::string journals_path(const std::string& directory) {
+    return fmt::format("{}/{}", hubs_path(directory), journals_name);
+}
 
 std::string event_hub_path(const std::string& directory,
                            const commitlog::Incarnation& incarnation) {

@@ -4,6 +4,7 @@
 //   catalogue        what there is (hub/catalogue.h), and catalogue.copy
 //   keys             who may do what (door/auth/keys.h), and keys.copy
 //   clock            what time it was (hub/folder_clock.h)
+//   hubs/journal/    small flushes of all partitions, synced together (hub/journals.h)
 //   hubs/<incarnation>/<partition>/   segments of one partition (commitlog/segment.h)
 //
 // A folder that holds anything else is refused before a byte in it is changed.
@@ -31,6 +32,8 @@ struct DataFolder {
 // removals and takes back creations that a crash cut short.
 Result<DataFolder> open_data_folder(io::FileSystem& files, const std::string& directory);
 
+std::string hubs_path(const std::string& directory);
+std::string journals_path(const std::string& directory);
 std::string event_hub_path(const std::string& directory, const commitlog::Incarnation& incarnation);
 std::string partition_path(const std::string& directory, const commitlog::Incarnation& incarnation,
                            PartitionId partition);

@@ -20,7 +20,7 @@ public:
         return file_->read_cached(position, buffer);
     }
     Result<> write(std::uint64_t position, ByteView bytes) override {
-        EK_TRY(lock_.check());
+        EK_TRY(lock_.check_write());
         return file_->write(position, bytes);
     }
     // What is acknowledged next was ours when it became durable.
@@ -29,7 +29,7 @@ public:
         return lock_.check();
     }
     Result<> truncate(std::uint64_t size) override {
-        EK_TRY(lock_.check());
+        EK_TRY(lock_.check_write());
         return file_->truncate(size);
     }
     Result<std::uint64_t> size() override { return file_->size(); }
@@ -81,6 +81,13 @@ void FolderLock::release() {
 
 Result<> FolderLock::check() {
     return state_.with([this](State& state) { return check(state); });
+}
+
+Result<> FolderLock::check_write() {
+    return state_.with([this](State& state) -> Result<> {
+        if (!state.lost && folder_ && state.file->check().ok()) return {};
+        return check(state);
+    });
 }
 
 Result<> FolderLock::check(State& state) {

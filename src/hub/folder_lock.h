@@ -8,7 +8,9 @@
 //   HUB-3  If that cannot be (another process holds the new file, the folder was moved or replaced,
 //          or the file system cannot lock folders), the lock is lost, for good: every change of a
 //          file fails with `unavailable` and says why. Reading goes on.
-// Looked at before each creation, renaming, removal and write, after each sync, and once a second.
+// Looked at before each creation, renaming and removal, after each sync, and once a second; before
+// each write only the file `lock`: the folder's own lock follows it wherever it is moved, so that
+// nobody else has the files that we hold open.
 // Threads: any. Calls block.
 #pragma once
 
@@ -31,6 +33,8 @@ public:
                                                     const std::string& directory);
     // Good as long as no other process can have the folder.
     Result<> check();
+    // Before a write to a file that is open.
+    Result<> check_write();
     // Gives the folder free. check() answers `cancelled` from now on.
     void release();
 

@@ -70,7 +70,7 @@ TEST_F(FolderLockTest, stores_nothing_once_another_process_has_the_lock_file) {
     other.reset();
     EXPECT_FALSE(store("c").ok()) << "what the other one did is not known";
     close();
-    EXPECT_EQ(disk->operations(), before + 1) << "a look at the lock file; not even the mark";
+    EXPECT_EQ(disk->operations(), before + 2) << "looks at the lock file; not even the mark";
     ASSERT_TRUE(open().ok());
     EXPECT_EQ(*read("eh1", 0), Bodies{"a"});
 }

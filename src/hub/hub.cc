@@ -4,6 +4,7 @@
 
 #include <fmt/core.h>
 
+#include "base/awaited.h"
 #include "base/log.h"
 #include "base/promise.h"
 #include "base/time_point.h"
@@ -24,9 +25,6 @@ using io::system::LoopThread;
 using io::system::run_and_wait;
 using io::system::WorkerThread;
 
-// For ever, without leaving the range of the clock.
-constexpr std::chrono::milliseconds wait_max = std::chrono::hours(24 * 365);
-
 // The loop's half of a reader: hands cold reads to the caller's thread. Pinned to the loop; made
 // and destroyed there.
 class ReaderCore final : public hub::ColdReads {
@@ -37,11 +35,17 @@ public:
     explicit ReaderCore(io::Loop& loop) : reader_(loop, *this) {}
     hub::StreamReader& reader() { return reader_; }
 
-    // `performed` is the cold read of the turn before. `promise` is set once.
-    void read(std::optional<Performed> performed, Duration wait, Promise<Turn>& promise) {
+    // `performed` is the cold read of the turn before. `turn` is set once.
+    void read(std::optional<Performed> performed, Duration wait, Awaited<Turn>& turn) {
         if (performed && done_) std::exchange(done_, nullptr)(std::move(*performed));
-        asked_ = &promise;
+        asked_ = &turn;
         reader_.read(wait, [this](Result<commitlog::Slice> slice) { tell(std::move(slice)); });
+    }
+    // Answers a read that waits with `cancelled`; the next one goes on where it was.
+    void cancel_read() {
+        if (!asked_) return;
+        reader_.cancel();
+        tell(Result<commitlog::Slice>(Error{ErrorCode::cancelled, "a stop was requested"}));
     }
 
 private:
@@ -53,7 +57,7 @@ private:
     void tell(Turn turn) { std::exchange(asked_, nullptr)->set(std::move(turn)); }
 
     hub::StreamReader reader_;
-    Promise<Turn>* asked_ = nullptr;  // while the caller waits
+    Awaited<Turn>* asked_ = nullptr;  // while the caller waits
     Done done_ = nullptr;             // of the cold read that the caller performs
 };
 
@@ -66,15 +70,18 @@ public:
         run_and_wait(loop_, [this] { core_.reset(); });
     }
 
-    Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait) override {
+    Result<EventBatch> read(std::size_t events_max, std::chrono::milliseconds wait,
+                            const std::stop_token& stop) override {
         if (events_max == 0) {
             return Error{ErrorCode::invalid_argument, "events_max is 0; ask for 1 or more"};
         }
+        EK_TRY(go_ahead(stop));
         const SystemClock clock;
-        const Instant deadline = clock.now() + std::min(wait, wait_max);
+        const Instant deadline = clock.now() + std::min(wait, forever);
         while (left_.empty() || core_->reader().has_ended()) {
             left_ = {};
-            auto turn = next_turn(std::max(Duration(0), deadline - clock.now()));
+            EK_TRY_ASSIGN(auto turn,
+                          next_turn(std::max(Duration(0), deadline - clock.now()), stop));
             if (const auto* const cold = std::get_if<commitlog::ColdRead>(&turn)) {
                 perform(*cold);
                 continue;
@@ -90,12 +97,13 @@ public:
     }
 
 private:
-    ReaderCore::Turn next_turn(Duration wait) {
-        Promise<ReaderCore::Turn> promise;
-        loop_.post([this, wait, &promise] {
-            core_->read(std::exchange(performed_, std::nullopt), wait, promise);
+    Result<ReaderCore::Turn> next_turn(Duration wait, const std::stop_token& stop) {
+        Awaited<ReaderCore::Turn> turn;
+        loop_.post([this, wait, &turn] {
+            core_->read(std::exchange(performed_, std::nullopt), wait, turn);
         });
-        return promise.wait();
+        if (!turn.wait(forever, stop)) run_and_wait(loop_, [this] { core_->cancel_read(); });
+        return turn.take();
     }
 
     // The events are handed out from here; the loop hears of it with the next question.
@@ -117,19 +125,22 @@ struct HubParts {
     HubParts() : log_metrics(metrics), loop("loop/0"), metadata("meta/0") {}
     ~HubParts() { loop.stop(); }
 
-    Result<> start(const HubOptions& options) {
+    // The partitions are opened on the disk threads.
+    Result<> start(const HubOptions& options, const CallOptions& call) {
         const std::uint32_t threads = std::max<std::uint32_t>(1, options.disk_threads);
         std::vector<io::Executor*> executors;
         for (std::uint32_t i = 0; i < threads; ++i) {
             disks.push_back(std::make_unique<WorkerThread>(fmt::format("disk/{}", i)));
             executors.push_back(disks.back().get());
         }
-        EK_TRY_ASSIGN(hubs, Namespace::open({files, loop, executors, metadata, log_metrics,
-                                             io::system::boot_id()},
-                                            options));
+        EK_TRY_ASSIGN(hubs, Namespace::open_in_background({files, loop, executors, metadata,
+                                                           log_metrics, io::system::boot_id()},
+                                                          options));
         hubs->start();
         loop.start();
-        return {};
+        return asked<void>(call, [this](auto done) {
+            loop.post([this, done]() mutable { hubs->when_recovered(std::move(done)); });
+        });
     }
 
     void close() {
@@ -157,38 +168,48 @@ public:
     LocalHub() = default;
     ~LocalHub() override { parts_->close(); }
 
-    Result<> start(const HubOptions& options) {
-        EK_TRY(parts_->start(options));
+    Result<> start(const HubOptions& options, const CallOptions& call) {
+        EK_TRY(parts_->start(options, call));
         namespace_ = parts_->hubs.get();
         return {};
     }
 
-    Result<> create(std::string_view event_hub, EventHubOptions options) override {
-        return change(
-            [&](Namespace::Done done) { namespace_->create(event_hub, options, std::move(done)); });
-    }
-    Result<> alter(std::string_view event_hub, EventHubChange wanted) override {
-        return change(
-            [&](Namespace::Done done) { namespace_->alter(event_hub, wanted, std::move(done)); });
-    }
-    Result<> remove(std::string_view event_hub) override {
-        return change(
-            [&](Namespace::Done done) { namespace_->remove(event_hub, std::move(done)); });
-    }
-    Result<> create_group(std::string_view event_hub, std::string_view group) override {
-        return change([&](Namespace::Done done) {
-            namespace_->create_group(event_hub, group, std::move(done));
+    Result<> create(std::string_view event_hub, EventHubOptions options,
+                    const CallOptions& call) override {
+        return change(call, [this, name = std::string(event_hub), options](Namespace::Done done) {
+            namespace_->create(name, options, std::move(done));
         });
     }
-    Result<> remove_group(std::string_view event_hub, std::string_view group) override {
-        return change([&](Namespace::Done done) {
-            namespace_->remove_group(event_hub, group, std::move(done));
+    Result<> alter(std::string_view event_hub, EventHubChange wanted,
+                   const CallOptions& call) override {
+        return change(call, [this, name = std::string(event_hub), wanted](Namespace::Done done) {
+            namespace_->alter(name, wanted, std::move(done));
+        });
+    }
+    Result<> remove(std::string_view event_hub, const CallOptions& call) override {
+        return change(call, [this, name = std::string(event_hub)](Namespace::Done done) {
+            namespace_->remove(name, std::move(done));
+        });
+    }
+    Result<> create_group(std::string_view event_hub, std::string_view group,
+                          const CallOptions& call) override {
+        return change(call, [this, name = std::string(event_hub),
+                             group = std::string(group)](Namespace::Done done) {
+            namespace_->create_group(name, group, std::move(done));
+        });
+    }
+    Result<> remove_group(std::string_view event_hub, std::string_view group,
+                          const CallOptions& call) override {
+        return change(call, [this, name = std::string(event_hub),
+                             group = std::string(group)](Namespace::Done done) {
+            namespace_->remove_group(name, group, std::move(done));
         });
     }
     Result<> purge(std::string_view event_hub, std::uint32_t partition,
-                   std::int64_t before_sequence_number) override {
-        return change([&](Namespace::Done done) {
-            const auto log = log_of(event_hub, partition);
+                   std::int64_t before_sequence_number, const CallOptions& call) override {
+        return change(call, [this, name = std::string(event_hub), partition,
+                             before_sequence_number](Namespace::Done done) {
+            const auto log = log_of(name, partition);
             if (!log.ok()) return done(log.error());
             (*log)->purge({before_sequence_number}, std::move(done));
         });
@@ -216,11 +237,9 @@ public:
     }
 
     Result<Receipt> send(std::string_view event_hub, std::span<const std::string_view> bodies,
-                         Route route) override {
-        Promise<Result<Receipt>> promise;
-        send_later(event_hub, bodies, route,
-                   [&promise](Result<Receipt> receipt) { promise.set(std::move(receipt)); });
-        return promise.wait();
+                         Route route, const CallOptions& call) override {
+        return asked<Receipt>(
+            call, [&](auto done) { send_later(event_hub, bodies, route, std::move(done)); });
     }
 
     void send_later(std::string_view event_hub, std::span<const std::string_view> bodies,
@@ -288,11 +307,12 @@ private:
             });
     }
 
+    // `start` runs on the loop, perhaps when the caller waits no more.
     template <typename Start>
-    Result<> change(Start start) {
-        Promise<Result<>> promise;
-        loop_.post([&] { start([&promise](Result<> result) { promise.set(std::move(result)); }); });
-        return promise.wait();
+    Result<> change(const CallOptions& call, Start start) {
+        return asked<void>(call, [&](auto done) {
+            loop_.post([start = std::move(start), done]() mutable { start(std::move(done)); });
+        });
     }
 
     template <typename T, typename Function>
@@ -346,9 +366,10 @@ private:
 
 }  // namespace
 
-Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options) {
+Result<std::unique_ptr<Hub>> Hub::open(const HubOptions& options, const CallOptions& call) {
+    EK_TRY(go_ahead(call.stop));
     auto hub = std::make_unique<LocalHub>();
-    EK_TRY(hub->start(options));
+    EK_TRY(hub->start(options, call));
     return std::unique_ptr<Hub>(std::move(hub));
 }
 

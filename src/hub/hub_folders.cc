@@ -12,7 +12,7 @@ namespace evenkeel::hub {
 namespace {
 
 // Memory that the ends of all partitions of an event hub may take together.
-constexpr std::size_t tail_bytes_of_event_hub = std::size_t{128} << 20;
+constexpr std::size_t tail_bytes_of_event_hub = std::size_t{64} << 20;
 constexpr std::size_t tail_bytes_min = std::size_t{64} << 10;
 
 }  // namespace
@@ -31,12 +31,16 @@ std::size_t HubFolders::disk_of(const EventHubRecord& record, PartitionId partit
     return turn % context_.disks.size();
 }
 
+commitlog::LogContext HubFolders::log_context(const EventHubRecord& record,
+                                              PartitionId partition) const {
+    const std::size_t disk = disk_of(record, partition);
+    return {context_.files, context_.loop, *context_.disks[disk], context_.metrics,
+            context_.journals.empty() ? nullptr : context_.journals[disk]};
+}
+
 Result<std::unique_ptr<commitlog::Log>> HubFolders::open_log(const EventHubRecord& record,
                                                              PartitionId partition) const {
-    const commitlog::LogContext context{context_.files, context_.loop,
-                                        *context_.disks[disk_of(record, partition)],
-                                        context_.metrics};
-    return commitlog::Log::open(context,
+    return commitlog::Log::open(log_context(record, partition),
                                 partition_path(options_.directory, record.incarnation, partition),
                                 {record.incarnation, partition}, log_options(record.partitions));
 }
@@ -58,8 +62,9 @@ Result<OpenedLogs> HubFolders::create_logs(const EventHubRecord& record, std::ui
         // Left over from a change that did not become durable: nothing was ever acknowledged there.
         const auto removed = io::remove_tree(context_.files, path);
         if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed.error();
-        EK_TRY(commitlog::Log::create(context_.files, path, {record.incarnation, {i}}));
-        logs.push_back(open_log(record, {i}));
+        logs.push_back(commitlog::Log::create(log_context(record, {i}), path,
+                                              {record.incarnation, {i}},
+                                              log_options(record.partitions)));
         if (!logs.back().ok()) return logs.back().error();
     }
     return logs;

@@ -47,6 +47,7 @@ public:
 
 private:
     Result<OpenedLogs> create_logs(const EventHubRecord& record, std::uint32_t from) const;
+    commitlog::LogContext log_context(const EventHubRecord& record, PartitionId partition) const;
     commitlog::LogOptions log_options(std::uint32_t partitions) const;
     Result<> save(Catalogue& catalogue) const;
 

@@ -36,6 +36,7 @@ Result<std::unique_ptr<Namespace>> Namespace::open_folder(const NamespaceContext
                      "the retention interval is not positive; use a millisecond or more"};
     }
     EK_TRY_ASSIGN(auto folder, open_data_folder(context.files, options.directory));
+    EK_TRY(open_journals(context.files, options, folder.catalogue));
     EK_TRY_ASSIGN(auto saved_clock, load_clock(context.files, options.directory));
     return std::unique_ptr<Namespace>(
         new Namespace(context, options, std::move(folder), std::move(saved_clock)));
@@ -45,8 +46,9 @@ Namespace::Namespace(const NamespaceContext& context, const HubOptions& options,
                      std::optional<ClockRecord> saved_clock)
     : lock_(std::move(folder.lock)),
       files_(context.files, *lock_),
-      context_{files_,           context.loop,    context.disks,
-               context.metadata, context.metrics, context.boot},
+      journals_(context, files_, options, options.sync_to_disk && folder.catalogue.journals),
+      context_{files_,          context.loop, context.disks,  context.metadata,
+               context.metrics, context.boot, journals_.all()},
       options_(options),
       folders_(context_, options_),
       catalogue_(std::move(folder.catalogue)),
@@ -143,7 +145,17 @@ void Namespace::finish_close_if_idle() {
         event_hub->end_readers(std::nullopt, {ErrorCode::cancelled, "the hub was closed"});
         let_go(std::move(event_hub));
     }
-    if (!leaving_.empty()) return;
+    if (!leaving_.empty() || std::exchange(closing_journals_, true)) return;
+    journals_.close([this](bool all_gone) {
+        if (!all_gone) return finish_close();
+        context_.metadata.post([this, catalogue = catalogue_]() mutable {
+            remove_journals(context_.files, options_.directory, catalogue);
+            context_.loop.post([this] { finish_close(); });
+        });
+    });
+}
+
+void Namespace::finish_close() {
     Task done = std::move(closed_);
     done();
 }

@@ -20,6 +20,7 @@
 #include "hub/data_folder.h"
 #include "hub/event_hub.h"
 #include "hub/hub_folders.h"
+#include "hub/journals.h"
 #include "hub/namespace_context.h"
 #include "hub/namespace_recovery.h"
 #include "hub/upkeep.h"
@@ -99,6 +100,7 @@ private:
     void finish_change(Catalogue catalogue, Result<> result);
     void let_go(std::unique_ptr<EventHub> event_hub);
     void finish_close_if_idle();
+    void finish_close();
     void check_state() const;
 
     Result<Catalogue> plan_create(const std::string& name, const EventHubOptions& options) const;
@@ -108,6 +110,7 @@ private:
 
     const std::unique_ptr<FolderLock> lock_;
     OwnedFiles files_;
+    Journals journals_;
     const NamespaceContext context_;  // with files_
     const HubOptions options_;
     const HubFolders folders_;
@@ -119,6 +122,7 @@ private:
     NamespaceRecovery recovery_;
     Upkeep upkeep_;
     bool closing_ = false;
+    bool closing_journals_ = false;
     Task closed_;
 };
 

@@ -17,6 +17,7 @@ struct NamespaceContext {
     io::Executor& metadata;            // for changes of what there is
     commitlog::LogMetrics& metrics;
     std::string boot = {};  // which boot of the machine its steady clock belongs to; may be unknown
+    std::vector<commitlog::Journal*> journals = {};  // by disk executor; empty: none
 };
 
 }  // namespace evenkeel::hub

@@ -226,8 +226,8 @@ TEST(Namespace, removes_an_event_hub_with_its_files_while_events_flow) {
     EXPECT_FALSE(world.hub->find("h").ok());
     world.run();
     for (const auto& answer : sent) EXPECT_TRUE(answer->has_value());
-    EXPECT_EQ(world.disk->files().size(), 3u);  // lock, catalogue and its copy
     ASSERT_TRUE(world.reopen().ok());
+    EXPECT_EQ(world.disk->files().size(), 3u);  // lock, catalogue and its copy
     EXPECT_TRUE(world.names().empty());
 }
 
@@ -368,6 +368,7 @@ TEST(Namespace, serves_the_other_partitions_when_the_folder_of_one_is_gone) {
     EXPECT_TRUE(world.alter("h", {.partitions = 4}).ok());
     ASSERT_TRUE(world.remove("h").ok());
     world.run();
+    world.close();
     EXPECT_EQ(world.disk->files().size(), 3u);
 }
 

@@ -89,7 +89,7 @@ Result<std::unique_ptr<PartitionReader>> Partition::attach(const std::string& gr
         return displaced.error();
     }
     std::unique_ptr<PartitionReader> reader(
-        new PartitionReader(*this, id, group, std::move(cursor), std::move(ended)));
+        new PartitionReader(*this, id, group, request, std::move(cursor), std::move(ended)));
     // Known before others end, whose callbacks may attach again and displace this one.
     readers_[id] = reader.get();
     for (const auto& [other, reason] : *displaced) end(other, reason);
@@ -102,7 +102,7 @@ Result<std::unique_ptr<PartitionReader>> Partition::peek(const Position& positio
     EK_TRY_ASSIGN(auto cursor, opened->seek(position));
     const ReaderId id{++last_reader_};
     std::unique_ptr<PartitionReader> reader(
-        new PartitionReader(*this, id, std::nullopt, std::move(cursor), std::move(ended)));
+        new PartitionReader(*this, id, std::nullopt, {}, std::move(cursor), std::move(ended)));
     readers_[id] = reader.get();
     return reader;
 }
@@ -112,13 +112,36 @@ std::size_t Partition::reader_count() const {
         readers_.begin(), readers_.end(), [](const auto& each) { return each.second->group_; }));
 }
 
+std::vector<Partition::ReaderInfo> Partition::readers() const {
+    std::vector<ReaderInfo> all;
+    for (const auto& [id, reader] : readers_) {
+        if (!reader->group_) continue;
+        all.push_back({*reader->group_, reader->request_.name, reader->request_.epoch,
+                       reader->cursor_.sequence});
+    }
+    return all;
+}
+
+std::optional<Partition::ReaderInfo> Partition::last_epoch_reader(const std::string& group) const {
+    for (const auto& [id, reader] : readers_) {
+        if (reader->group_ == group && reader->request_.epoch) {
+            return ReaderInfo{group, reader->request_.name, reader->request_.epoch,
+                              reader->cursor_.sequence};
+        }
+    }
+    const auto gone = gone_.find(group);
+    return gone == gone_.end() ? std::nullopt : std::optional(gone->second);
+}
+
 void Partition::end_readers(const std::optional<std::string>& group, const Error& reason) {
     std::vector<ReaderId> ending;
     for (const auto& [id, reader] : readers_) {
         if (!group || reader->group_ == *group) ending.push_back(id);
     }
     for (const ReaderId id : ending) end(id, reason);
-    if (group) groups_.erase(*group);
+    if (!group) return gone_.clear();
+    groups_.erase(*group);
+    gone_.erase(*group);
 }
 
 void Partition::end(ReaderId id, const Error& reason) {
@@ -136,6 +159,10 @@ void Partition::end(ReaderId id, const Error& reason) {
 
 void Partition::detach(PartitionReader& reader) {
     reader.cancel_wait();
+    if (reader.group_ && reader.request_.epoch) {
+        gone_[*reader.group_] = {*reader.group_, reader.request_.name, reader.request_.epoch,
+                                 reader.cursor_.sequence};
+    }
     const auto group = reader.group_ ? groups_.find(*reader.group_) : groups_.end();
     if (group != groups_.end()) {
         group->second.remove(reader.id_);

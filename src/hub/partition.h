@@ -6,6 +6,7 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/ids.h"
 #include "base/result.h"
@@ -40,16 +41,19 @@ public:
 private:
     friend class Partition;
     PartitionReader(Partition& partition, ReaderId id, std::optional<std::string> group,
-                    commitlog::Cursor cursor, Callback<void(const Error&)> ended)
+                    ReaderRequest request, commitlog::Cursor cursor,
+                    Callback<void(const Error&)> ended)
         : partition_(&partition),
           id_(id),
           group_(std::move(group)),
+          request_(std::move(request)),
           cursor_(std::move(cursor)),
           ended_(std::move(ended)) {}
 
     Partition* partition_;  // none once the reader has ended
     const ReaderId id_;
     const std::optional<std::string> group_;  // none: peek()
+    const ReaderRequest request_;
     commitlog::Cursor cursor_;
     Callback<void(const Error&)> ended_;
     std::optional<commitlog::Log::WaitId> wait_;
@@ -83,6 +87,16 @@ public:
     // Ends the readers of a group, or all of them.
     void end_readers(const std::optional<std::string>& group, const Error& reason);
     std::size_t reader_count() const;
+    // A reader of a group, for operators.
+    struct ReaderInfo {
+        std::string group;
+        std::string name;
+        std::optional<Epoch> epoch;
+        SequenceNumber next;  // what it was given is before this
+    };
+    std::vector<ReaderInfo> readers() const;
+    // The last reader of the group that had an epoch, also if it has gone; none since the start.
+    std::optional<ReaderInfo> last_epoch_reader(const std::string& group) const;
 
     // Events a second that were stored, and that were sent to readers; see Rate. Sampled by whoever
     // shows them.
@@ -102,6 +116,7 @@ private:
     const PartitionId id_;
     Result<std::unique_ptr<commitlog::Log>> log_;
     std::map<std::string, ReaderSet> groups_;
+    std::map<std::string, ReaderInfo> gone_;  // of each group: its last reader that had an epoch
     std::map<ReaderId, PartitionReader*> readers_;
     std::uint64_t last_reader_ = 0;
     std::int64_t sent_ = 0;  // events, to readers, since it was opened

@@ -57,6 +57,28 @@ using test::test_seed;
     return removed ? examine(closed, std::move(damaged), {touched(last, 0, size)}, random) : "";
 }
 
+// What is left of an event hub that was removed while the journal had its events.
+[[maybe_unused]] std::string replay_lab() {
+    Random random(test_seed());
+    History history;
+    LogWorld world(test_seed(), a_disk(), {});
+    if (!world.open().ok()) return "does not open";
+    append(world, history, producer_id, {100}, random);
+    world.run();
+    auto disk = world.disk().kill();
+    for (const auto& path : disk->files()) {
+        if (path.starts_with(partition_folder + std::string("/")) && !disk->remove(path).ok()) {
+            return "a healthy disk removes";
+        }
+    }
+    LogWorld again(2, std::move(disk), {});
+    (void)again.open();
+    for (const auto& path : again.disk().files()) {
+        if (path.ends_with(".log")) return path + " is back although its event hub was removed";
+    }
+    return {};
+}
+
 void expect_caught(const std::string& found) {
     std::printf("caught: %s\n", found.c_str());
     EXPECT_NE(found, "") << "the canary was not found";
@@ -77,6 +99,18 @@ TEST(Canary, a_new_segment_without_a_durable_name_is_caught) {
 #elif defined(EK_CANARY_retry_sync)
 TEST(Canary, a_failed_sync_that_is_tried_again_is_caught) {
     expect_caught(crash_lab(true));
+}
+#elif defined(EK_CANARY_ack_before_journal_sync)
+TEST(Canary, an_acknowledgement_before_the_journal_is_synced_is_caught) {
+    expect_caught(crash_lab(false));
+}
+#elif defined(EK_CANARY_recycle_before_sync)
+TEST(Canary, a_journal_that_is_used_again_too_soon_is_caught) {
+    expect_caught(crash_lab(false));
+}
+#elif defined(EK_CANARY_replay_removed)
+TEST(Canary, a_replay_that_brings_back_what_was_removed_is_caught) {
+    expect_caught(replay_lab());
 }
 #elif defined(EK_CANARY_reuse_sequence)
 TEST(Canary, a_number_that_is_given_out_twice_is_caught) {

@@ -98,7 +98,7 @@ void Explorer::examine(State state, const Reading* expected) {
                  state.settled});
         });
     }
-    const auto opened = world.open();
+    const auto opened = open(world);
     world.disk().set_hook({});
     if (!opened.ok()) return fail(state, "does not open: " + to_string(opened.error()));
     const auto reading = world.read_all(1 + random_.below(4000));
@@ -115,6 +115,16 @@ void Explorer::examine(State state, const Reading* expected) {
         const bool comparable = inner.settled;
         examine(std::move(inner), comparable ? &*reading : nullptr);
     }
+}
+
+// What only the journal has may find no room on a disk that was full when the power went.
+Result<> Explorer::open(LogWorld& world) const {
+    auto opened = world.open();
+    if (opened.ok() || opened.error().code != ErrorCode::overloaded || !options_.faults) {
+        return opened;
+    }
+    world.disk().set_capacity_bytes(std::uint64_t{1} << 40);
+    return world.open();
 }
 
 // The log works on, and what it held and took is there after another power loss.
@@ -147,7 +157,7 @@ void Explorer::examine_again(LogWorld& world, const State& state, Reading expect
     LogWorld second(random_.next(), image_of(world.disk(), end, random_), options_.log);
     const std::string then =
         fmt::format("after {} and {}: ", closes ? "a close" : "an append", to_string(end));
-    const auto opened = second.open();
+    const auto opened = open(second);
     if (!opened.ok()) return fail(state, then + to_string(opened.error()));
     const auto again = second.read_all();
     if (!again.ok()) return fail(state, then + to_string(again.error()));

@@ -5,7 +5,8 @@
 //                                  │                                            ──▶ same answer
 //                                  └─hook─▶ nested images, to `depth_max`: same answer
 //
-// After a recovery all that can be read is durable, so a second power loss may take nothing.
+// After a recovery all that can be read is durable, so a second power loss may take nothing. The
+// replay of the journal (JOURNAL-4) is part of a recovery.
 #pragma once
 
 #include <array>
@@ -67,6 +68,7 @@ private:
             settled;  // nothing was pending: interrupted recovery ends as an uninterrupted one does
     };
 
+    Result<> open(LogWorld& world) const;
     void examine(State state, const Reading* expected);
     void examine_again(LogWorld& world, const State& state, Reading expected);
     void fail(const State& state, const std::string& why);

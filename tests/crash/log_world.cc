@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "base/check.h"
+#include "commitlog/journal_replay.h"
 
 namespace evenkeel::crash {
 namespace {
@@ -29,9 +30,22 @@ commitlog::LogOptions small_options(Random& random) {
     return options;
 }
 
+commitlog::JournalOptions small_journal(const commitlog::LogOptions& options) {
+    commitlog::JournalOptions journal;
+    journal.directory = journal_folder;
+    journal.nonce.fill(std::byte{0x17});
+    // Both files are full long before a segment is.
+    journal.file_bytes_max = 1536 + options.segment_bytes_max / 8;
+    journal.entry_bytes_max = 1024;
+    journal.group_bytes_max = 2048;
+    journal.growth_bytes = options.index_distance * 8;
+    return journal;
+}
+
 std::unique_ptr<io::sim::Disk> a_disk() {
     auto disk = std::make_unique<io::sim::Disk>();
-    const auto created = commitlog::Log::create(*disk, partition_folder, test_identity());
+    EK_CHECK(disk->make_directory(journal_folder).ok(), "a healthy disk makes a folder");
+    const auto created = commitlog::create_log(*disk, partition_folder, test_identity());
     EK_CHECK(created.ok(), "a log can be created on an empty disk");
     EK_CHECK(disk->sync_directory("").ok(), "a healthy disk syncs");
     return disk;
@@ -46,8 +60,20 @@ LogWorld::~LogWorld() {
 }
 
 Result<> LogWorld::open() {
-    EK_TRY_ASSIGN(log_, commitlog::Log::open({*disk_, loop_, executor_, log_metrics_},
-                                             partition_folder, test_identity(), options_));
+    EK_TRY_ASSIGN(const auto replayed,
+                  commitlog::replay_journals(
+                      *disk_, journal_folder, [](const commitlog::LogIdentity& identity) {
+                          return identity.partition == test_identity().partition
+                                     ? std::optional(std::string(partition_folder))
+                                     : std::nullopt;
+                      }));
+    (void)replayed;
+    journal_ = std::make_shared<commitlog::Journal>(
+        commitlog::JournalContext{*disk_, executor_, background_, loop_.clock(), log_metrics_},
+        small_journal(options_));
+    EK_TRY_ASSIGN(log_,
+                  commitlog::Log::open({*disk_, loop_, executor_, log_metrics_, journal_.get()},
+                                       partition_folder, test_identity(), options_));
     return {};
 }
 
@@ -57,12 +83,19 @@ void LogWorld::close() {
     run();
     EK_CHECK(closed, "a log that is told to close does so");
     log_.reset();
+    bool journal_closed = false;
+    executor_.post([&] { journal_->close([&](const Result<>&) { journal_closed = true; }); });
+    run();
+    EK_CHECK(journal_closed, "a journal that is told to close does so");
+    journal_.reset();
 }
 
 std::unique_ptr<io::sim::Disk> LogWorld::stop() {
     log_.reset();
+    journal_.reset();
     loop_.discard();
     executor_.discard();
+    background_.discard();
     return std::move(disk_);
 }
 

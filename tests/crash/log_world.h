@@ -6,6 +6,7 @@
 #include <string>
 
 #include "base/metrics.h"
+#include "commitlog/journal.h"
 #include "commitlog/log.h"
 #include "crash/checker.h"
 #include "crash/history.h"
@@ -19,10 +20,14 @@ inline constexpr std::uint32_t producer_id = 1;
 inline constexpr std::uint32_t late_producer_id = 99;
 
 inline constexpr const char* partition_folder = "p";
+inline constexpr const char* journal_folder = "journal";
 commitlog::LogIdentity test_identity();
 // Small segments, close index entries and a short tail in memory, so that little work meets all of
 // them; drawn.
 commitlog::LogOptions small_options(Random& random);
+
+// A journal that fits: small files that are used again soon, and batches that are too large for it.
+commitlog::JournalOptions small_journal(const commitlog::LogOptions& options);
 
 // A disk with an empty log on it, all of it durable.
 std::unique_ptr<io::sim::Disk> a_disk();
@@ -33,6 +38,7 @@ public:
              const commitlog::LogOptions& options);
     ~LogWorld();
 
+    // Replays the journal, then recovers and opens the log.
     Result<> open();
     bool is_open() const { return log_ != nullptr; }
     // Flushes and closes.
@@ -60,6 +66,8 @@ private:
     io::sim::Scheduler scheduler_;
     io::sim::SimLoop loop_{scheduler_, "loop"};
     io::sim::SimExecutor executor_{scheduler_, "disk"};
+    io::sim::SimExecutor background_{scheduler_, "background"};
+    std::shared_ptr<commitlog::Journal> journal_;
     std::unique_ptr<commitlog::Log> log_;
 };
 

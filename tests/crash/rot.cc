@@ -1,11 +1,13 @@
 #include "crash/rot.h"
 
 #include <algorithm>
+#include <limits>
 
 #include <fmt/core.h>
 
 #include "base/check.h"
 #include "base/time_point.h"
+#include "commitlog/journal_replay.h"
 #include "commitlog/segment.h"
 
 namespace evenkeel::crash {
@@ -194,6 +196,28 @@ Touched touched(const std::string& path, std::uint64_t position, std::uint64_t b
     const std::int64_t begin = name->base.value + static_cast<std::int64_t>(position) - header;
     const std::int64_t end = begin + static_cast<std::int64_t>(bytes);
     return {std::max(begin, name->base.value), std::max(end, name->base.value)};
+}
+
+Touched touched(const RotLog& log, const std::string& path, std::uint64_t position,
+                std::uint64_t bytes) {
+    if (!path.ends_with(commitlog::journal_suffix)) return touched(path, position, bytes);
+    Touched all{std::numeric_limits<std::int64_t>::max(), 0};
+    std::uint64_t at = commitlog::journal_entries_at;
+    const bool headers = position + bytes > commitlog::journal_header_distance &&
+                         position < commitlog::journal_header_bytes;
+    const auto read = commitlog::for_each_entry(
+        *log.disk, path, log.disk->file_size(path),
+        [&](const commitlog::JournalEntry& entry) -> Result<> {
+            const std::uint64_t begin = at;
+            at += commitlog::journal_entry_header_bytes + entry.bytes.size();
+            if (!headers && (at <= position || position + bytes <= begin)) return {};
+            const std::int64_t from = entry.place.from.value;
+            all.begin = std::min(all.begin, from);
+            all.end = std::max(all.end, from + static_cast<std::int64_t>(entry.bytes.size()));
+            return {};
+        });
+    EK_CHECK(read.ok() && *read == 0, "the journal is good before it rots");
+    return all;
 }
 
 std::string examine(const RotLog& log, std::unique_ptr<io::sim::Disk> damaged,

@@ -36,7 +36,10 @@ struct Touched {
     std::int64_t begin = 0;
     std::int64_t end = 0;
 };
-// The part [position, position + bytes) of the file.
+// The part [position, position + bytes) of the file. Of a journal: the events of all entries that
+// lie there, which after a power loss may be nowhere else.
+Touched touched(const RotLog& log, const std::string& path, std::uint64_t position,
+                std::uint64_t bytes);
 Touched touched(const std::string& path, std::uint64_t position, std::uint64_t bytes);
 
 struct RotRules {

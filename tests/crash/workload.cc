@@ -35,10 +35,12 @@ void Workload::start(std::unique_ptr<io::sim::Disk> disk) {
     if (random_.chance(1, 2)) world_->executor().set_latency(0ms, 3ms);
     explorer_.watch(world_->disk());
     auto opened = world_->open();
-    if (!opened.ok() && world_->disk().faults() > 0) {
-        // It may refuse to start on a disk that fails, but it starts once the disk is well again.
+    const bool is_full = !opened.ok() && opened.error().code == ErrorCode::overloaded;
+    if (!opened.ok() && (world_->disk().faults() > 0 || (is_full && options_.faults))) {
+        // It may refuse to start on a disk that fails or is full, but it starts once that is over.
         explorer_.visit(world_->disk(), "after a start that failed");
         world_->disk().clear_faults();
+        world_->disk().set_capacity_bytes(std::uint64_t{1} << 40);
         opened = world_->open();
     }
     if (!opened.ok()) return fail("does not open: " + to_string(opened.error()));

@@ -347,4 +347,12 @@ Result<std::uint64_t> SystemFiles::free_bytes(const std::string& path) {
     return std::uint64_t{status.f_bavail} * status.f_frsize;
 }
 
+Result<std::uint64_t> total_bytes(const std::string& path) {
+    struct statvfs status {};
+    if (uninterrupted([&] { return ::statvfs(path.c_str(), &status); }) < 0) {
+        return failure("statvfs", path, errno);
+    }
+    return std::uint64_t{status.f_blocks} * status.f_frsize;
+}
+
 }  // namespace evenkeel::io::system

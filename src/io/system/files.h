@@ -13,6 +13,8 @@ namespace evenkeel::io::system {
 
 // Tells one boot of the machine from another; empty where the system does not say.
 std::string boot_id();
+// Of the device that holds `path`, used or not.
+Result<std::uint64_t> total_bytes(const std::string& path);
 
 class SystemFiles final : public FileSystem {
 public:

@@ -73,4 +73,9 @@ bool StopSignals::wait(Duration duration) {
     return true;
 }
 
+void StopSignals::wake() {
+    const char byte = 0;
+    (void)!::write(pipe_[1], &byte, 1);
+}
+
 }  // namespace evenkeel::io::system

@@ -26,6 +26,8 @@ public:
 
     // Waits for `duration` at most; true once the process was asked to stop.
     bool wait(Duration duration);
+    // Ends wait(), as if the process had been asked to stop. Threads: any.
+    void wake();
 
 private:
     int pipe_[2] = {-1, -1};

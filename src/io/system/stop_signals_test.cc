@@ -21,6 +21,14 @@ TEST(StopSignals, are_waited_for) {
     EXPECT_TRUE(signals.wait(std::chrono::seconds(0)));
 }
 
+TEST(StopSignals, waiting_can_be_ended_without_a_signal) {
+    StopSignals signals;
+
+    signals.wake();
+
+    EXPECT_TRUE(signals.wait(std::chrono::seconds(10)));
+}
+
 TEST(StopSignals, end_the_process_when_they_come_again_later) {
     EXPECT_EXIT(
         {

@@ -1,0 +1,345 @@
+#include "commitlog/journal.h"
+
+#include <algorithm>
+#include <cstring>
+
+#include "base/canary.h"
+#include "base/check.h"
+#include "base/log.h"
+#include "commitlog/journal_replay.h"
+
+namespace evenkeel::commitlog {
+
+// The segments of a full file on their way to the disk, one after the other.
+struct Journal::Settling {
+    struct Item {
+        std::shared_ptr<JournaledSegment> segment;
+        JournaledSegment::Progress at;
+        bool suspect = false;
+        Result<> result;
+    };
+    JournalFile* file = nullptr;
+    std::uint64_t generation = 0;
+    std::vector<Extent> extents;
+    std::vector<Item> items;
+    std::size_t next = 0;
+};
+
+void JournaledSegment::settle(const Progress& at) {
+    settled.flushes = std::max(settled.flushes, at.flushes);
+    settled.failures = std::max(settled.failures, at.failures);
+}
+
+void JournaledSegment::note_sync(bool ok) {
+    if (!is_dirty()) return;
+    if (!ok) {
+        ++reached.failures;
+    } else if (!is_suspect()) {
+        settle(reached);
+    }
+}
+
+Journal::Journal(const JournalContext& context, JournalOptions options)
+    : context_(context), options_(std::move(options)) {
+    for (std::size_t i = 0; i < files_.size(); ++i) {
+        files_[i].path =
+            options_.directory + "/" + options_.name + static_cast<char>('a' + i) + journal_suffix;
+    }
+}
+
+Result<bool> Journal::prepare(std::uint64_t bytes) {
+    EK_TRY(mend());
+    const std::uint64_t size = journal_entry_header_bytes + bytes;
+    if (bytes > options_.entry_bytes_max) return false;
+    if (size + journal_entries_at > options_.file_bytes_max) return false;
+    const std::uint64_t header = current_ && current_->end == 0 ? journal_entries_at : 0;
+    if (current_ && current_->end + header + group_.size() + size <= options_.file_bytes_max) {
+        return true;
+    }
+    commit();  // what waits goes to the file that it was meant for
+    EK_TRY(mend());
+    leave_file();
+    return start_file();
+}
+
+void Journal::add(std::shared_ptr<JournaledSegment> segment, Offset from,
+                  const std::vector<Tail::Piece>& pieces, Done done, Task afterwards) {
+    EK_CHECK(current_ && !failed_, "a journal is prepared for each entry");
+    if (current_->end == 0 && group_.empty()) {
+        const auto header = encode(current_->header);
+        group_.assign(header.begin(), header.end());
+    }
+    std::size_t bytes = 0;
+    for (const auto& piece : pieces) bytes += piece.bytes().size();
+    std::byte* const payload = begin_entry({segment->identity, segment->name, from},
+                                           current_->header.generation, bytes, group_);
+    std::byte* to = payload;
+    for (const auto& piece : pieces) {
+        const ByteView part = piece.bytes();
+        std::memcpy(to, part.data(), part.size());
+        to += part.size();
+    }
+    seal_entry(bytes, current_->header.seed(), payload);
+    waiting_.push_back({std::move(segment), std::move(done), std::move(afterwards)});
+    if (group_.size() >= options_.group_bytes_max) return commit();
+    if (commit_posted_) return;
+    // Behind the flushes that wait for this thread already, so that they share the sync.
+    commit_posted_ = true;
+    context_.disk.post([self = shared_from_this()] {
+        self->commit_posted_ = false;
+        self->commit();
+    });
+}
+
+void Journal::commit() {
+    if (waiting_.empty()) return;
+    check_state();
+    const Result<> result = write_group();
+    if (result.ok()) {
+        for (const auto& entry : waiting_) {
+            ++entry.segment->reached.flushes;
+            if (entry.segment->generation == current_->header.generation) continue;
+            entry.segment->generation = current_->header.generation;
+            current_->segments.push_back(entry.segment);
+        }
+    } else {
+        failed_ = true;
+        trace(TraceLevel::error, "the journal cannot be written; its appends are refused",
+              {{"file", current_->path}, {"cause", result.error().detail}});
+    }
+    group_.clear();
+    std::vector<Waiting> waiting;
+    waiting.swap(waiting_);
+    for (auto& entry : waiting) entry.done(result);
+    if (!result.ok()) return;
+    for (auto& entry : waiting) entry.afterwards();
+}
+
+Result<> Journal::write_group() {
+    const std::uint64_t end = current_->end + group_.size();
+    const std::uint64_t step = options_.growth_bytes;
+    if (end > current_->size) {
+        current_->size = std::min(options_.file_bytes_max, (end + step - 1) / step * step);
+        group_.resize(current_->size - current_->end);
+    }
+    EK_TRY(current_->file->write(current_->end, group_));
+    if (!EK_CANARY(ack_before_journal_sync)) {
+        const Instant before = context_.clock.now();
+        auto result = current_->file->sync();
+        context_.metrics.syncs.add();
+        context_.metrics.sync_time.observe((context_.clock.now() - before).count());
+        EK_TRY(std::move(result));
+    }
+    current_->end = end;
+    return {};
+}
+
+// The file with room is left: its segments go to the disk, then it can be used again (JOURNAL-2).
+void Journal::leave_file() {
+    if (current_) current_->state = State::full;
+    current_ = nullptr;
+    for (auto& file : files_) {
+        if (file.state == State::full) settle_in_background(file);
+    }
+}
+
+// False if there is none: the caller does without the journal.
+bool Journal::start_file() {
+    if (closed_) return false;
+    const auto unused = std::find_if(files_.begin(), files_.end(), [](const JournalFile& file) {
+        return file.state == State::unused;
+    });
+    if (unused == files_.end() || (!unused->file && !create_file(*unused).ok())) return false;
+    current_ = unused;
+    current_->state = State::filling;
+    current_->header = {++generation_, options_.nonce};
+    current_->end = 0;
+    return true;
+}
+
+Result<> Journal::create_file(JournalFile& file) {
+    auto opened = context_.files.open(file.path, io::OpenMode::create);
+    if (!opened.ok() && opened.error().code == ErrorCode::already_exists) {
+        // Left over from a creation that failed: nothing was ever acknowledged in it.
+        opened = context_.files.open(file.path, io::OpenMode::write);
+        if (opened.ok()) EK_TRY((*opened)->truncate(0));
+    }
+    if (!opened.ok()) return opened.error();
+    EK_TRY(context_.files.sync_directory(options_.directory));
+    file.file = std::move(*opened);
+    file.size = 0;
+    return {};
+}
+
+void Journal::settle_in_background(JournalFile& file) {
+    auto settling = std::make_shared<Settling>();
+    settling->file = &file;
+    settling->generation = file.header.generation;
+    settling->extents = extents();
+    for (const auto& segment : file.segments) {
+        if (!segment->is_dirty()) continue;
+        settling->items.push_back({segment, segment->reached, segment->is_suspect(), {}});
+    }
+    file.state = State::settling;
+    ++settling_;
+    if (EK_CANARY(recycle_before_sync)) settling->items.clear();
+    settle_next(std::move(settling));
+}
+
+// One segment for each task, so that others come in between.
+void Journal::settle_next(std::shared_ptr<Settling> settling) {
+    context_.background.post([self = shared_from_this(), settling = std::move(settling)]() mutable {
+        if (settling->next < settling->items.size()) {
+            auto& item = settling->items[settling->next++];
+            item.result =
+                make_durable(self->context_.files, settling->extents, *item.segment, item.suspect);
+            return self->settle_next(std::move(settling));
+        }
+        io::Executor& disk = self->context_.disk;
+        disk.post([self = std::move(self), settling = std::move(settling)] {
+            self->finish_settling(*settling);
+        });
+    });
+}
+
+void Journal::finish_settling(Settling& settling) {
+    --settling_;
+    bool settled = true;
+    for (auto& item : settling.items) {
+        if (item.result.ok()) {
+            item.segment->settle(item.at);
+        } else {
+            ++item.segment->reached.failures;
+            trace(TraceLevel::error, "a segment cannot be synced; the journal keeps its events",
+                  {{"folder", item.segment->directory}, {"cause", item.result.error().detail}});
+        }
+        // A sync of its writer may have failed meanwhile.
+        if (item.segment->is_suspect()) settled = false;
+    }
+    JournalFile& file = *settling.file;
+    if (file.state == State::settling && file.header.generation == settling.generation) {
+        file.state = settled ? State::unused : State::full;
+        if (settled) file.segments.clear();
+    }
+    finish_close_if_idle();
+}
+
+Result<> Journal::settle(JournaledSegment& segment, io::File& file) {
+    if (!segment.is_dirty()) return {};
+    if (!segment.is_suspect()) {
+        auto synced = file.sync();
+        context_.metrics.syncs.add();
+        segment.note_sync(synced.ok());
+        return synced;
+    }
+    const auto at = segment.reached;
+    EK_TRY(make_durable(context_.files, extents(), segment, true));
+    segment.settle(at);
+    return {};
+}
+
+// With a descriptor of its own, which tells of every failure since it was opened, and of those that
+// nobody was told of yet. A segment that is gone needs nothing.
+Result<> Journal::make_durable(io::FileSystem& files, const std::vector<Extent>& extents,
+                               const JournaledSegment& segment, bool is_suspect) {
+    auto opened = files.open(segment.directory + "/" + log_name(segment.name), io::OpenMode::write);
+    if (!opened.ok()) {
+        if (opened.error().code == ErrorCode::not_found) return {};
+        return opened.error();
+    }
+    io::File& file = **opened;
+    if (is_suspect) {
+        const auto rewrite = [&](const JournalEntry& entry) -> Result<> {
+            const auto& place = entry.place;
+            const bool is_here = place.identity.incarnation == segment.identity.incarnation &&
+                                 place.identity.partition == segment.identity.partition &&
+                                 place.segment == segment.name;
+            if (!is_here) return {};
+            return file.write(file_position(place.segment.base, place.from), entry.bytes);
+        };
+        for (const auto& extent : extents) {
+            const auto read = for_each_entry(files, extent.path, extent.bytes, rewrite);
+            if (!read.ok()) return read.error();
+        }
+    }
+    return file.sync();
+}
+
+std::vector<Journal::Extent> Journal::extents() const {
+    std::vector<Extent> extents;
+    for (const auto& file : files_) {
+        if (file.state != State::unused && file.end > 0) extents.push_back({file.path, file.end});
+    }
+    return extents;
+}
+
+// JOURNAL-3
+Result<> Journal::mend() {
+    if (!failed_) return {};
+    if (settling_ > 0) {
+        return Error{ErrorCode::unavailable,
+                     options_.directory + ": the journal failed and is being mended; try again"};
+    }
+    EK_TRY(settle_all());
+    EK_TRY(remove_files());
+    failed_ = false;
+    return {};
+}
+
+Result<> Journal::settle_all() {
+    for (auto& file : files_) {
+        for (const auto& segment : file.segments) {
+            if (!segment->is_dirty()) continue;
+            const auto at = segment->reached;
+            auto result = make_durable(context_.files, extents(), *segment, segment->is_suspect());
+            if (!result.ok()) {
+                ++segment->reached.failures;
+                return result;
+            }
+            segment->settle(at);
+        }
+    }
+    return {};
+}
+
+Result<> Journal::remove_files() {
+    for (auto& file : files_) {
+        file.file.reset();
+        auto removed = context_.files.remove(file.path);
+        if (!removed.ok() && removed.error().code != ErrorCode::not_found) return removed;
+    }
+    EK_TRY(context_.files.sync_directory(options_.directory));
+    for (auto& file : files_) {
+        file.state = State::unused;
+        file.segments.clear();
+        file.end = 0;
+    }
+    current_ = nullptr;
+    return {};
+}
+
+void Journal::close(Done done) {
+    EK_CHECK(!closed_, "a journal is closed once");
+    closed_ = std::move(done);
+    finish_close_if_idle();
+}
+
+void Journal::finish_close_if_idle() {
+    if (!closed_ || settling_ > 0) return;
+    commit();
+    auto result = settle_all();
+    if (result.ok()) result = remove_files();
+    Done done = std::move(closed_);
+    closed_ = [](const Result<>&) {};  // stays closed
+    done(result);
+}
+
+void Journal::check_state() const {
+    EK_CHECK(!failed_, "nothing is written to a journal that failed");
+    EK_CHECK(current_ && current_->state == State::filling && current_->file,
+             "a journal has a file while entries wait for it");
+    EK_CHECK(current_->end + group_.size() <= options_.file_bytes_max,
+             "an entry was promised its room");
+}
+
+}  // namespace evenkeel::commitlog

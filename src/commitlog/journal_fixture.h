@@ -1,0 +1,141 @@
+// Several logs that share a journal, on a simulated disk in virtual time, for the tests beside it.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/metrics.h"
+#include "commitlog/journal.h"
+#include "commitlog/journal_replay.h"
+#include "commitlog/log.h"
+#include "io/sim/disk.h"
+#include "io/sim/scheduler.h"
+#include "support/seed.h"
+
+namespace evenkeel::commitlog {
+
+class JournalFixture {
+public:
+    explicit JournalFixture(std::size_t partitions, std::unique_ptr<io::sim::Disk> used = nullptr,
+                            std::uint64_t file_bytes_max = 1 << 20)
+        : disk(used ? std::move(used) : std::make_unique<io::sim::Disk>()), logs(partitions) {
+        options.directory = "journal";
+        options.file_bytes_max = file_bytes_max;
+        options.growth_bytes = 4096;
+        if (disk->make_directory("journal").ok()) {
+            for (std::size_t i = 0; i < partitions; ++i) {
+                EK_CHECK(create_log(*disk, folder(i), identity(i)).ok(), "an empty disk");
+            }
+            EK_CHECK(disk->sync_directory("").ok(), "a healthy disk");
+        }
+    }
+    ~JournalFixture() { stop(); }
+    JournalFixture(const JournalFixture&) = delete;
+    JournalFixture& operator=(const JournalFixture&) = delete;
+
+    static std::string folder(std::size_t partition) { return "p" + std::to_string(partition); }
+    static LogIdentity identity(std::size_t partition) {
+        return {Incarnation{std::byte{5}}, PartitionId{static_cast<std::uint32_t>(partition)}};
+    }
+
+    Result<Replayed> replay() {
+        return replay_journals(*disk, "journal",
+                               [this](const LogIdentity& who) -> std::optional<std::string> {
+                                   if (who.partition.value >= logs.size()) return std::nullopt;
+                                   return folder(who.partition.value);
+                               });
+    }
+    Result<> open() {
+        EK_TRY_ASSIGN(replayed, replay());
+        journal = std::make_shared<Journal>(
+            JournalContext{*disk, executor, background, loop.clock(), metrics}, options);
+        for (std::size_t i = 0; i < logs.size(); ++i) {
+            EK_TRY_ASSIGN(logs[i], Log::open({*disk, loop, executor, metrics, journal.get()},
+                                             folder(i), identity(i), log_options));
+        }
+        return {};
+    }
+    void run() { scheduler.run_until_idle(); }
+
+    // The answer is in the vector when it has come.
+    void append(std::size_t partition, const std::string& body) {
+        const NewEvent event{{}, as_bytes(body)};
+        logs[partition]->append({&event, 1}, [this, partition, body](const Result<Appended>& done) {
+            (done.ok() ? acknowledged : refused).push_back({partition, body});
+        });
+    }
+    std::vector<std::string> bodies(std::size_t partition) {
+        std::vector<std::string> all;
+        auto cursor = logs[partition]->seek(Position::earliest());
+        while (cursor.ok()) {
+            auto step = logs[partition]->read(*cursor, 4096);
+            if (std::holds_alternative<std::monostate>(step)) break;
+            if (const auto* slice = std::get_if<Slice>(&step)) {
+                for (const auto& record : *slice) all.emplace_back(as_text(record.body));
+                continue;
+            }
+            const auto outcome = std::get<ColdRead>(step).perform();
+            if (!outcome.ok()) break;
+            for (const auto& record : outcome->events) all.emplace_back(as_text(record.body));
+            if (outcome->damage) all.emplace_back("damage");
+            logs[partition]->advance(*cursor, *outcome);
+        }
+        return all;
+    }
+    // Notes "sync a.journal" and the like.
+    void watch() {
+        disk->set_hook([this](const io::sim::Operation& operation) {
+            operations.push_back(std::string(io::sim::to_string(operation.kind)) + " " +
+                                 std::string(operation.path));
+        });
+    }
+    std::size_t count(std::string_view kind, std::string_view ending) const {
+        std::size_t count = 0;
+        for (const auto& operation : operations) {
+            count += operation.starts_with(kind) && operation.ends_with(ending);
+        }
+        return count;
+    }
+    // As the power may leave it now.
+    std::unique_ptr<io::sim::Disk> lose_power() {
+        return disk->crash(random, io::sim::CrashPolicy::drop_all);
+    }
+    void close_logs() {
+        for (auto& log : logs) log->close([] {});
+        run();
+        for (auto& log : logs) log.reset();
+    }
+    void stop() {
+        for (auto& log : logs) log.reset();
+        journal.reset();
+        loop.discard();
+        executor.discard();
+        background.discard();
+    }
+
+    struct Sent {
+        std::size_t partition = 0;
+        std::string body;
+        bool operator==(const Sent&) const = default;
+    };
+
+    Random random{test::test_seed()};
+    std::unique_ptr<io::sim::Disk> disk;
+    io::sim::Scheduler scheduler{test::test_seed()};
+    io::sim::SimLoop loop{scheduler, "loop"};
+    io::sim::SimExecutor executor{scheduler, "disk"};
+    io::sim::SimExecutor background{scheduler, "background"};
+    Metrics registry;
+    LogMetrics metrics{registry};
+    JournalOptions options;
+    LogOptions log_options;
+    Replayed replayed;
+    std::shared_ptr<Journal> journal;
+    std::vector<std::unique_ptr<Log>> logs;
+    std::vector<Sent> acknowledged;
+    std::vector<Sent> refused;
+    std::vector<std::string> operations;
+};
+
+}  // namespace evenkeel::commitlog

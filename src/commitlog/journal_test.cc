@@ -1,0 +1,221 @@
+#include "commitlog/journal.h"
+
+#include <algorithm>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "commitlog/journal_fixture.h"
+
+namespace evenkeel::commitlog {
+namespace {
+
+using io::sim::OperationKind;
+using Bodies = std::vector<std::string>;
+
+// What was acknowledged comes first in what is read; more may follow that never was.
+std::string missing(JournalFixture& world, const std::vector<JournalFixture::Sent>& acknowledged) {
+    for (std::size_t i = 0; i < world.logs.size(); ++i) {
+        const Bodies read = world.bodies(i);
+        Bodies wanted;
+        for (const auto& sent : acknowledged) {
+            if (sent.partition == i) wanted.push_back(sent.body);
+        }
+        if (read.size() < wanted.size() ||
+            !std::equal(wanted.begin(), wanted.end(), read.begin())) {
+            return fmt::format("partition {}: {} acknowledged, {} read", i, wanted.size(),
+                               read.size());
+        }
+    }
+    return {};
+}
+
+TEST(Journal, syncs_the_flushes_of_many_partitions_at_once) {
+    JournalFixture world(20);
+    ASSERT_TRUE(world.open().ok());
+    world.watch();
+
+    for (std::size_t i = 0; i < 20; ++i) world.append(i, "x");
+    world.run();
+
+    EXPECT_EQ(world.acknowledged.size(), 20u);
+    EXPECT_EQ(world.count("sync ", ".journal"), 1u);
+    EXPECT_EQ(world.count("sync ", ".log"), 0u);
+}
+
+TEST(Journal, leaves_a_large_flush_to_its_segment) {
+    JournalFixture world(1);
+    ASSERT_TRUE(world.open().ok());
+    world.watch();
+
+    world.append(0, std::string(world.options.entry_bytes_max, 'x'));
+    world.run();
+
+    EXPECT_EQ(world.acknowledged.size(), 1u);
+    EXPECT_EQ(world.count("sync ", ".journal"), 0u);
+    EXPECT_EQ(world.count("sync ", ".log"), 1u);
+}
+
+TEST(Journal, a_power_loss_takes_nothing_acknowledged) {
+    JournalFixture world(3);
+    ASSERT_TRUE(world.open().ok());
+    for (int i = 0; i < 30; ++i) {
+        world.append(static_cast<std::size_t>(i) % 3, std::to_string(i));
+        if (i % 4 == 0) world.run();
+    }
+    world.run();
+
+    JournalFixture again(3, world.lose_power());
+    ASSERT_TRUE(again.open().ok());
+
+    EXPECT_GT(again.replayed.entries, 0u);
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+    EXPECT_EQ(world.acknowledged.size(), 30u);
+}
+
+TEST(Journal, a_segment_that_refuses_stops_only_its_partition) {
+    JournalFixture world(3);
+    ASSERT_TRUE(world.open().ok());
+    world.disk->fail({OperationKind::write, "p1/", 0, 1, io::sim::Fault::no_space});
+
+    for (std::size_t i = 0; i < 3; ++i) world.append(i, "x");
+    world.run();
+
+    EXPECT_EQ(world.refused, (std::vector<JournalFixture::Sent>{{1, "x"}}));
+    EXPECT_EQ(world.acknowledged.size(), 2u);
+}
+
+TEST(Journal, a_failed_sync_is_final_for_its_whole_group) {
+    JournalFixture world(3);
+    ASSERT_TRUE(world.open().ok());
+    for (std::size_t i = 0; i < 3; ++i) world.append(i, "before");
+    world.run();
+    world.disk->fail({OperationKind::sync, ".journal"});
+    for (std::size_t i = 0; i < 3; ++i) world.append(i, "refused");
+    world.run();
+    ASSERT_EQ(world.refused.size(), 3u);
+    EXPECT_EQ(world.bodies(0), Bodies{"before"});
+
+    world.watch();
+    for (std::size_t i = 0; i < 3; ++i) world.append(i, "after");
+    world.run();
+
+    // All segments and the removal of the failed journal come before the next acknowledgement.
+    EXPECT_EQ(world.acknowledged.size(), 6u);
+    const auto removed =
+        std::find(world.operations.begin(), world.operations.end(), "sync_directory journal");
+    EXPECT_EQ(std::count_if(world.operations.begin(), removed,
+                            [](const auto& operation) { return operation.starts_with("sync p"); }),
+              3);
+    JournalFixture again(3, world.lose_power());
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(again.bodies(1), (Bodies{"before", "after"}));
+}
+
+TEST(Journal, acknowledges_nothing_while_it_cannot_be_mended) {
+    JournalFixture world(2);
+    ASSERT_TRUE(world.open().ok());
+    world.disk->fail({OperationKind::sync, ".journal"});
+    world.disk->fail({OperationKind::remove, ".journal", 0, 2});
+    world.append(0, "a");
+    world.run();
+    world.append(0, "b");
+    world.append(1, std::string(world.options.entry_bytes_max, 'x'));
+    world.run();
+    EXPECT_EQ(world.refused.size(), 3u);
+
+    world.append(1, "c");
+    world.run();
+
+    EXPECT_EQ(world.acknowledged, (std::vector<JournalFixture::Sent>{{1, "c"}}));
+}
+
+TEST(Journal, uses_a_file_again_when_its_segments_are_synced) {
+    JournalFixture world(2, nullptr, 4096);
+    ASSERT_TRUE(world.open().ok());
+    world.watch();
+
+    for (int i = 0; i < 200; ++i) {
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+
+    EXPECT_EQ(world.acknowledged.size(), 200u);
+    EXPECT_EQ(world.count("create ", ".journal"), 2u);
+    EXPECT_GE(world.count("sync p0", ".log"), 5u);
+    JournalFixture again(2, world.lose_power(), 4096);
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+}
+
+TEST(Journal, writes_a_segment_anew_whose_sync_failed) {
+    JournalFixture world(2, nullptr, 4096);
+    ASSERT_TRUE(world.open().ok());
+    world.disk->fail({OperationKind::sync, "p0/", 0, 3});
+
+    for (int i = 0; i < 200; ++i) {
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+
+    EXPECT_EQ(world.disk->faults(), 3u);
+    JournalFixture again(2, world.lose_power(), 4096);
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+}
+
+TEST(Journal, leaves_nothing_behind_when_it_is_closed) {
+    JournalFixture world(2);
+    ASSERT_TRUE(world.open().ok());
+    world.append(0, "a");
+    world.append(1, "b");
+    world.run();
+
+    world.close_logs();
+    bool gone = false;
+    world.journal->close([&](const Result<>& result) { gone = result.ok(); });
+    world.run();
+
+    EXPECT_TRUE(gone);
+    for (const auto& file : world.disk->files()) EXPECT_FALSE(file.ends_with(".journal")) << file;
+    JournalFixture again(2, world.lose_power());
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(again.replayed.entries, 0u);
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+}
+
+// Several partitions, files that are used again soon, and a look before each operation at what a
+// power loss or a kill would leave.
+TEST(Journal, three_partitions_survive_a_crash_at_any_operation) {
+    std::size_t states = 0;
+    for (std::uint64_t round = 0; round < 20; ++round) {
+        JournalFixture world(3, nullptr, 2048);
+        world.log_options.segment_bytes_max = 8192;
+        ASSERT_TRUE(world.open().ok());
+        std::string wrong;
+        world.disk->set_hook([&](const io::sim::Operation& operation) {
+            if (!wrong.empty()) return;
+            const auto policy = static_cast<io::sim::CrashPolicy>(
+                world.random.below(static_cast<std::uint64_t>(io::sim::CrashPolicy::any) + 1));
+            JournalFixture again(3, world.disk->crash(world.random, policy), 2048);
+            const auto opened = again.open();
+            wrong = opened.ok() ? missing(again, world.acknowledged) : opened.error().detail;
+            if (!wrong.empty()) wrong += fmt::format(" before {}", operation.path);
+            ++states;
+        });
+        for (int i = 0; i < 60; ++i) {
+            world.append(world.random.below(3),
+                         std::string(world.random.below(200), 'x') + std::to_string(i));
+            if (world.random.chance(1, 3)) world.run();
+            for (auto steps = world.random.below(4); steps > 0; --steps) world.scheduler.step();
+        }
+        world.run();
+        world.disk->set_hook({});
+        ASSERT_EQ(wrong, "") << "round " << round;
+        EXPECT_EQ(world.acknowledged.size(), 60u);
+    }
+    EXPECT_GT(states, 1000u);
+}
+
+}  // namespace
+}  // namespace evenkeel::commitlog

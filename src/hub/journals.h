@@ -1,0 +1,56 @@
+// The journals of a data folder, one for each disk executor (commitlog/journal.h), in
+// `hubs/journal`.
+//
+//   open: replayed into the segments ──▶ catalogue says that there are journals ──▶ in use
+//   close: segments synced ──▶ journals removed ──▶ catalogue says that there are none
+//
+// While there are journals the catalogue is of version 2, so that a program that knows nothing of
+// them refuses the folder instead of leaving out what they hold.
+// Ownership: owns the journals; logs and the catalogue are the namespace's.
+// Threads: pinned to the hub's loop, but for open(), which blocks; a journal to its disk executor.
+// Failure: a folder whose journals cannot be replayed is not opened. Where none can be made, a full
+// disk say, each flush syncs its own segment.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "base/task.h"
+#include "commitlog/journal.h"
+#include "hub/catalogue.h"
+#include "hub/namespace_context.h"
+#include "io/file.h"
+#include <evenkeel/hub.h>
+
+namespace evenkeel::hub {
+
+// Replays what is there, before a partition is recovered (JOURNAL-4), and says in the catalogue
+// whether there may be journals from now on.
+Result<> open_journals(io::FileSystem& files, const HubOptions& options, Catalogue& catalogue);
+// Takes the empty folder of journals away, and says so in the catalogue; what fails is left as it
+// is. Blocks.
+void remove_journals(io::FileSystem& files, const std::string& directory, Catalogue& catalogue);
+
+class Journals {
+public:
+    // None if `wanted` is false.
+    Journals(const NamespaceContext& context, io::FileSystem& files, const HubOptions& options,
+             bool wanted);
+
+    // By disk executor; empty if there are none.
+    std::vector<commitlog::Journal*> all() const;
+    // When all logs are closed: `done` runs on the loop, with whether all of them are gone.
+    void close(Callback<void(bool)> done);
+
+private:
+    io::Loop& loop_;
+    const std::vector<io::Executor*> disks_;
+    std::vector<std::shared_ptr<commitlog::Journal>> journals_;
+    std::size_t open_ = 0;
+    bool all_gone_ = true;
+    Callback<void(bool)> closed_;
+};
+
+}  // namespace evenkeel::hub
