@@ -72,7 +72,7 @@ struct Member {
     std::string incarnation;  // new at every start
     MemberState state = MemberState::active;
     std::int64_t since_ms = 0;  // wall time of its start, for display
-    std::string note = {};      // "host:pid", for display
+    std::string note = {};      // "host:pid profile", for display
     std::uint32_t restarts = 0;
     std::uint64_t generation = 0;  // rises with each change of what it owns
     bool expecting = false;        // it waits for partitions, and looks often

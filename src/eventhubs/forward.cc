@@ -139,6 +139,35 @@ Buffer restorable(ByteView sections, std::string_view partition_key,
         {.keep_producer = true, .key = partition_key, .enqueued_time_ms = enqueued_time_ms});
 }
 
+Buffer without_properties(ByteView sections, std::span<const std::string_view> names) {
+    const Buffer own = without_hub_annotations(sections);
+    Buffer result;
+    Encoder encoder(result);
+    for (ByteView rest = own; !rest.empty();) {
+        const auto section = amqp::next_section(rest);
+        if (!section.ok()) break;
+        if (section->kind != descriptor::application_properties) {
+            encoder.bytes(section->whole);
+            continue;
+        }
+        Buffer kept;
+        Encoder pairs(kept);
+        std::uint32_t count = 0;
+        amqp::for_each_pair(section->value, [&](std::string_view key, ByteView value) {
+            if (std::ranges::find(names, key) != names.end()) return;
+            pairs.string(key);
+            pairs.bytes(value);
+            count += 2;
+        });
+        if (count == 0) continue;
+        encoder.descriptor(static_cast<std::uint8_t>(descriptor::application_properties));
+        const auto open = encoder.begin_map();
+        encoder.bytes(kept);
+        encoder.end(open, count);
+    }
+    return result;
+}
+
 Buffer with_properties(ByteView sections, std::span<const Property> properties) {
     ByteView annotations, own_properties, application;
     Buffer body;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <span>
+#include <string_view>
 
 #include "amqp/codec.h"
 #include "base/bytes.h"
@@ -13,6 +14,10 @@ namespace evenkeel::eventhubs {
 // A given property replaces one of the event with the same name. Malformed sections become the body
 // of the result unchanged, so that nothing is lost.
 amqp::Buffer with_properties(ByteView sections, std::span<const Property> properties);
+
+// Takes that back: without the application properties of these names, and without annotations of
+// the hub that it was forwarded to. Properties that with_properties() replaced do not come back.
+amqp::Buffer without_properties(ByteView sections, std::span<const std::string_view> names);
 
 // The sections as their sender wrote them: without header and delivery annotations, which belong to
 // the way of a message, and without annotations of the hub and of an idempotent producer, which

@@ -82,6 +82,18 @@ TEST(ForwardedEvent, replaces_properties_when_forwarded_again) {
     EXPECT_EQ(amqp::text_in(found[descriptor::application_properties].value, "cause"), "second");
 }
 
+TEST(ForwardedEvent, is_taken_back_as_it_was) {
+    const Property colour{"colour", "red"}, cause{"cause", "no such house"};
+    const std::string_view names[] = {"cause"};
+    for (const auto& event :
+         {an_event({.body = "b", .message_id = "m", .properties = {&colour, 1}}),
+          an_event({.body = "b"})}) {
+        const auto sent = with_properties(event, {&cause, 1});
+
+        EXPECT_EQ(without_properties(annotated({"x-opt-offset"}, sent), names), event);
+    }
+}
+
 TEST(ForwardedEvent, keeps_malformed_sections_as_its_body) {
     const Property ours[] = {{"cause", "damaged"}};
     for (const std::string_view text :

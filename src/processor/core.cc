@@ -17,6 +17,7 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
       ended_(std::move(ended)),
       stored_letters_(store_),
       journal_(place.loop, store_),
+      are_gaps_told_(!coordination.timing.is_thrifty),
       requests_(place.loop, store_, coordination.incarnation, 2 * coordination.timing.poll,
                 {[this](const Requests& requests) { on_requests(requests); },
                  [this](const Error& error, Duration in) {
@@ -49,7 +50,7 @@ Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory hand
     if (options_.by_load) {
         coordination.load = [this](PartitionId partition) { return load_of(partition); };
     }
-    coordination.on_move = [this](OwnerMove move) { journal_.add(std::move(move)); };
+    coordination.on_move = [this](OwnerMove move) { on_move(std::move(move)); };
     coordinator_ = std::make_unique<Coordinator>(place.loop, store_, *this, std::move(coordination),
                                                  random_.fork());
 }
@@ -176,6 +177,22 @@ void Core::open(PartitionId partition, Epoch epoch) {
     guard_.settle();
 }
 
+void Core::on_move(OwnerMove move) {
+    Slot& slot = slots_[move.partition];
+    // It was drained, and its progress stored.
+    if (move.from == options_.id && !slot.is_undrained) move.repeated = 0;
+    // Nobody read it before: there is no gap.
+    if (move.to == options_.id && move.from.empty()) slot.told_epoch = move.epoch;
+    journal_.add(std::move(move));
+}
+
+void Core::on_reading(PartitionId partition, Epoch epoch) {
+    Slot& slot = slots_[partition];
+    if (!are_gaps_told_ || slot.told_epoch == epoch) return;
+    slot.told_epoch = epoch;
+    journal_.note_read(partition, epoch);
+}
+
 bool Core::is_held(PartitionId partition) const {
     return !guard_.is_trusted() || !paused_ || paused_->contains(partition) ||
            parked_.contains(partition);
@@ -234,7 +251,9 @@ void Core::close(PartitionId partition, CloseReason reason, Task done) {
 void Core::retire(PartitionId partition, std::uint64_t pump_number) {
     Slot& slot = slots_[partition];
     if (!slot.pump || slot.pump_number != pump_number) return;
-    events_handled_ += slot.pump->status().events_handled;
+    const PartitionStatus last = slot.pump->status();
+    events_handled_ += last.events_handled;
+    dead_letters_ += last.dead_letters;
     loss_.remember(slot.pump->progress());
     slot.pump.reset();
     loads_.forget(partition);
@@ -404,11 +423,13 @@ ProcessorStatus Core::status() const {
     status.received = known.received;
     status.lost = known.lost;
     status.events_handled = events_handled_;
+    status.dead_letters = dead_letters_;
     for (const auto& [partition, slot] : slots_) {
         if (!slot.pump) continue;
         status.partitions.push_back(slot.pump->status());
         PartitionStatus& last = status.partitions.back();
         status.events_handled += last.events_handled;
+        status.dead_letters += last.dead_letters;
         const auto parked = parked_.find(partition);
         if (!parked || last.state != "paused") continue;
         last.state = "parked";

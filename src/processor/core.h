@@ -84,6 +84,7 @@ private:
         bool is_parked_told = false;
         std::optional<Epoch> waits_with;  // to be opened once that has ended
         std::uint64_t pump_number = 0;
+        Epoch told_epoch = {};  // the journal knows since when it is read with this one
     };
 
     void on_failure(const Failure& failure) override;
@@ -107,6 +108,8 @@ private:
     void stop_because(const Error& why);
     void on_undrained(PartitionId partition, bool is_running) override;
     void on_heard() override { reach_.heard(place_.loop.clock().now()); }
+    void on_reading(PartitionId partition, Epoch epoch) override;
+    void on_move(OwnerMove move);
     Lifetime::Watch lifetime() const override { return lifetime_.watch(); }
     void retire(PartitionId partition, std::uint64_t pump_number);
     bool is_held(PartitionId partition) const;
@@ -130,6 +133,7 @@ private:
     std::function<void(Error)> ended_;
     StoredDeadLetters stored_letters_;
     Journal journal_;
+    const bool are_gaps_told_;  // each costs two requests
     RequestWatch requests_;
     std::optional<Paused> paused_;  // none: not known yet
     ParkedPartitions parked_;
@@ -140,6 +144,7 @@ private:
     std::string identity_;  // of the hub that we began with
     std::uint64_t pumps_ = 0;
     std::uint64_t events_handled_ = 0;  // by pumps that are gone
+    std::uint64_t dead_letters_ = 0;    // of pumps that are gone
     bool is_started_ = false;
     bool is_stopping_ = false;
     std::vector<PartitionId> not_drained_;

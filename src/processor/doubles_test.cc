@@ -16,7 +16,7 @@ public:
     std::int64_t epoch() const override { return 1; }
     void done(const Event& event) override { done_to = event.sequence_number; }
     void checkpoint(const Event& event) override { checkpoint_at = event.sequence_number; }
-    Result<> flush() override { return {}; }
+    Result<> flush(const CallOptions&) override { return {}; }
     bool is_ending() const override { return false; }
     std::optional<Closed> closing() const override { return std::nullopt; }
     std::uint32_t attempt() const override { return 0; }
@@ -32,12 +32,12 @@ class FakeProcessor final : public Processor {
 public:
     explicit FakeProcessor(Result<> how_it_ends = {}) : end_(std::move(how_it_ends)) {}
     using Processor::start;
-    Result<> start(HandlerFactory handlers) override {
+    Result<> start(HandlerFactory handlers, const CallOptions&) override {
         handler_ = handlers(3);
         return handler_->on_events(partition, EventBatch::of({{.body = "a"}}).events());
     }
     StopReport stop() override { return {.is_clean = true}; }
-    Result<> wait() override { return end_; }
+    Result<> wait(const CallOptions&) override { return end_; }
     bool has_ended() override { return true; }
     ProcessorStatus status() override { return {}; }
     std::string metrics() override { return {}; }
@@ -55,40 +55,44 @@ private:
 class FakeProducer final : public Producer {
 public:
     using Producer::send;
-    Result<EventHubProperties> properties() override { return EventHubProperties{.name = "homes"}; }
+    Result<EventHubProperties> properties(const CallOptions&) override {
+        return EventHubProperties{.name = "homes"};
+    }
     Result<SendBatch> make_batch(Route route) const override { return SendBatch(route, 1000); }
-    Result<> send(const SendBatch& batch) override {
+    Result<> send(const SendBatch& batch, const CallOptions&) override {
         for (const Event& event : batch.events()) sent.emplace_back(event.text());
         keys.emplace_back(batch.route().partition_key);
         return {};
     }
-    Result<SendReceipt> send_with_receipt(const SendBatch& batch) override {
-        const Result<> stored = send(batch);
+    Result<SendReceipt> send_with_receipt(const SendBatch& batch,
+                                          const CallOptions& call) override {
+        const Result<> stored = send(batch, call);
         if (!stored.ok()) return stored.error();
         return SendReceipt{.partition = 1};
     }
     void send_later(const SendBatch& batch, std::function<void(Result<>)> done) override {
-        done(send(batch));
+        done(send(batch, {}));
     }
     std::vector<std::string> sent, keys;
 };
 
 class FakeBuffer final : public BufferedProducer {
 public:
-    Result<> enqueue(const EventData& event, Route) override {
+    Result<> enqueue(const EventData& event, Route, const CallOptions&) override {
         sent.emplace_back(event.body);
         return {};
     }
     Result<> try_enqueue(const EventData&, Route) override {
         return Error{ErrorCode::overloaded, "always"};
     }
-    Result<> flush() override { return {}; }
+    Result<> flush(const CallOptions&) override { return {}; }
     std::vector<std::string> sent;
 };
 
 class FakeReader final : public RemoteReader {
 public:
-    Result<EventBatch> read(std::size_t, std::chrono::milliseconds) override {
+    Result<EventBatch> read(std::size_t, std::chrono::milliseconds,
+                            const std::stop_token&) override {
         return EventBatch::of({{.body = "a", .content_type = "text/plain"}});
     }
     void close() override {}
@@ -146,7 +150,8 @@ TEST(TestDoubles, a_fake_producer_shows_what_was_sent) {
 
 TEST(TestDoubles, buffers_and_readers_can_be_faked) {
     FakeBuffer buffer;
-    FakeReader reader;
+    FakeReader fake;
+    Reader& reader = fake;
 
     BufferedProducer& used = buffer;
     EXPECT_TRUE(used.enqueue({.body = "x"}).ok());
@@ -158,18 +163,27 @@ TEST(TestDoubles, buffers_and_readers_can_be_faked) {
 TEST(TestDoubles, a_fake_hub_is_refused_as_the_hub_of_a_processor) {
     class FakeHub final : public Hub {
     public:
-        Result<> create(std::string_view, EventHubOptions) override { return {}; }
-        Result<> alter(std::string_view, EventHubChange) override { return {}; }
-        Result<> remove(std::string_view) override { return {}; }
-        Result<> purge(std::string_view, std::uint32_t, std::int64_t) override { return {}; }
-        Result<> create_group(std::string_view, std::string_view) override { return {}; }
-        Result<> remove_group(std::string_view, std::string_view) override { return {}; }
+        Result<> create(std::string_view, EventHubOptions, const CallOptions&) override {
+            return {};
+        }
+        Result<> alter(std::string_view, EventHubChange, const CallOptions&) override { return {}; }
+        Result<> remove(std::string_view, const CallOptions&) override { return {}; }
+        Result<> purge(std::string_view, std::uint32_t, std::int64_t, const CallOptions&) override {
+            return {};
+        }
+        Result<> create_group(std::string_view, std::string_view, const CallOptions&) override {
+            return {};
+        }
+        Result<> remove_group(std::string_view, std::string_view, const CallOptions&) override {
+            return {};
+        }
         std::vector<EventHubInfo> list() override { return {}; }
         Result<EventHubInfo> describe(std::string_view) override { return EventHubInfo{}; }
         Result<PartitionInfo> describe(std::string_view, std::uint32_t) override {
             return PartitionInfo{};
         }
-        Result<Receipt> send(std::string_view, std::span<const std::string_view>, Route) override {
+        Result<Receipt> send(std::string_view, std::span<const std::string_view>, Route,
+                             const CallOptions&) override {
             return Receipt{};
         }
         void send_later(std::string_view, std::span<const std::string_view>, Route,

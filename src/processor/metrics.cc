@@ -18,6 +18,8 @@ std::string metrics_text(const ProcessorStatus& status, const std::string& event
     };
     count("evenkeel_processor_events_handled_total", "Events whose handler has ended well.",
           status.events_handled);
+    count("evenkeel_processor_dead_letters_total", "Events that were dead-lettered.",
+          status.dead_letters);
     count("evenkeel_processor_claims_total", "Partitions that were claimed.", status.claims);
     count("evenkeel_processor_received_total", "Partitions that others handed over to this one.",
           status.received);
@@ -56,6 +58,9 @@ std::string metrics_text(const ProcessorStatus& status, const std::string& event
         count_of("evenkeel_processor_partition_failures_total",
                  "Calls of the handler that failed, since the partition was gained.",
                  each.failures);
+        count_of("evenkeel_processor_partition_dead_letters_total",
+                 "Events that were dead-lettered, since the partition was gained.",
+                 each.dead_letters);
     }
     return metrics.to_text();
 }

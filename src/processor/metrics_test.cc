@@ -21,6 +21,8 @@ TEST(ProcessorMetrics, tell_lag_and_progress_of_each_partition) {
     of_four.last_enqueued_sequence = 20;
     of_four.events_handled = 10;
     of_four.failures = 2;
+    of_four.dead_letters = 6;
+    status.dead_letters = 8;
 
     const std::string text = "\n" + metrics_text(status, "homes", "billing");
 
@@ -33,6 +35,8 @@ TEST(ProcessorMetrics, tell_lag_and_progress_of_each_partition) {
     EXPECT_TRUE(has(text, "evenkeel_processor_lag_events" + partition + "11")) << text;
     EXPECT_TRUE(has(text, "evenkeel_processor_checkpoint_sequence" + partition + "7")) << text;
     EXPECT_TRUE(has(text, "evenkeel_processor_partition_failures_total" + partition + "2")) << text;
+    EXPECT_TRUE(has(text, "evenkeel_processor_partition_dead_letters_total" + partition + "6"));
+    EXPECT_TRUE(has(text, "evenkeel_processor_dead_letters_total" + group + "8")) << text;
 }
 
 TEST(ProcessorMetrics, tell_no_lag_that_is_not_known) {

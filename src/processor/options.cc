@@ -111,17 +111,19 @@ source::OpenOptions source_options(const ProcessorOptions& options) {
 }
 
 CoordinatorOptions coordination(const ProcessorOptions& options, checkpoint::Pace pace,
-                                std::string incarnation, std::string note) {
+                                std::string incarnation, const std::string& note) {
     CoordinatorOptions result;
     result.id = options.id;
     result.incarnation = std::move(incarnation);
-    result.note = std::move(note);
     result.strategy = options.strategy;
     const bool is_thrifty = pace == checkpoint::Pace::thrifty;
     result.may_be_mixed = is_thrifty;
     result.timing = options.profile == Profile::fast ? fast_timing()
                     : is_thrifty                     ? thrifty_timing()
                                                      : standard_timing();
+    result.note = note_with_profile(note, options.profile == Profile::fast ? "fast"
+                                          : is_thrifty                     ? "thrifty"
+                                                                           : "standard");
     // Whoever leaves waits for its handlers as long as it may, and hands over after that.
     result.timing.leave_max =
         std::max<Duration>(result.timing.leave_max, options.drain_max + hand_over_margin);

@@ -24,7 +24,7 @@ source::OpenOptions source_options(const ProcessorOptions& options);
 // With a dead_letter_hub; `hub_here` is the one that is read, if it is in this process.
 source::OutletOptions letter_options(const ProcessorOptions& options, Hub* hub_here);
 CoordinatorOptions coordination(const ProcessorOptions& options, checkpoint::Pace pace,
-                                std::string incarnation, std::string note);
+                                std::string incarnation, const std::string& note);
 
 // "partition 3: checkpoint failed: unavailable: ...; again in 200 ms"
 std::string to_text(const Failure& failure);

@@ -1,9 +1,12 @@
 // The public Processor (include/evenkeel/processor.h): threads around a Core, and calls that wait.
 // tidy: no test: tests/process/processor tests it with real hubs and stores
+#include <algorithm>
+
 #include <unistd.h>
 
 #include <fmt/core.h>
 
+#include "base/awaited.h"
 #include "base/promise.h"
 #include "base/random.h"
 #include "checkpoint/open.h"
@@ -58,50 +61,52 @@ public:
         source_.reset();
     }
 
-    Result<> open() {
-        EK_TRY_ASSIGN(source_, source::open_source(processor::source_options(options_), loop_));
+    Result<> open(const CallOptions& call) {
+        EK_TRY(go_ahead(call.stop));
+        const TimeLeft left(call);
+        source::OpenOptions place = processor::source_options(options_);
+        place.call = call;
+        EK_TRY_ASSIGN(source_, source::open_source(place, loop_));
         const source::Name& name = source_->name();
         EK_TRY_ASSIGN(store_, open_entries({name.hub_namespace, name.event_hub, options_.group}));
         EK_TRY(processor::check_store(options_, *store_));
         EK_TRY(open_letters());
         loop_.start();
         loop_started_ = true;
-        Promise<Result<source::HubProperties>> promise;
-        loop_.post([&] {
-            source_->properties(
-                [&](Result<source::HubProperties> hub) { promise.set(std::move(hub)); });
-        });
-        EK_TRY_ASSIGN(const source::HubProperties hub, promise.wait());
+        EK_TRY_ASSIGN(const source::HubProperties hub,
+                      asked<source::HubProperties>(left.options(), [this](auto done) {
+                          loop_.post([this, done] { source_->properties(done); });
+                      }));
         identity_ = hub.identity;
-        EK_TRY(check_group());
+        EK_TRY(check_group(left.options()));
         if (!outlet_) return {};
-        Promise<Result<>> opened;
-        loop_.post([&] { outlet_->open([&](Result<> result) { opened.set(std::move(result)); }); });
-        const Result<> letters = opened.wait();
+        const Result<> letters = asked<void>(left.options(), [this](auto done) {
+            loop_.post([this, done] { outlet_->open(done); });
+        });
         if (letters.ok()) return {};
         return Error{letters.error().code,
                      fmt::format("dead_letter_hub: {}", letters.error().detail)};
     }
 
-    Result<> start(HandlerFactory handlers) override {
+    Result<> start(HandlerFactory handlers, const CallOptions& call) override {
         if (!handlers) return Error{ErrorCode::invalid_argument, "there is no handler"};
-        Promise<Result<>> promise;
-        loop_.post([&] {
-            if (home_) {
-                return promise.set(Error{ErrorCode::conflict, "a processor is started once"});
-            }
-            find_entries([&, handlers = std::move(handlers)](Result<> found) mutable {
-                if (!found.ok()) return promise.set(std::move(found));
-                make_core(std::move(handlers));
-                core_->start([&](Result<> started) { promise.set(std::move(started)); });
+        return asked<void>(call, [&](auto done) {
+            loop_.post([this, done, handlers = std::move(handlers)]() mutable {
+                if (home_) return done(Error{ErrorCode::conflict, "a processor is started once"});
+                find_entries([this, done, handlers = std::move(handlers)](Result<> found) mutable {
+                    if (!found.ok()) return done(std::move(found));
+                    if (is_stopped_) return done(Error{ErrorCode::cancelled, "it was stopped"});
+                    make_core(std::move(handlers));
+                    core_->start(done);
+                });
             });
         });
-        return promise.wait();
     }
 
     StopReport stop() override {
         Promise<StopReport> promise;
         loop_.post([&] {
+            is_stopped_ = true;
             if (!core_) return promise.set(StopReport{true, {}});
             core_->stop([&](const StopReport& report) { promise.set(report); });
         });
@@ -110,7 +115,7 @@ public:
         return report;
     }
 
-    Result<> wait() override { return ended_.copy(); }
+    Result<> wait(const CallOptions& call) override { return ended_.copy(call.timeout, call.stop); }
     bool has_ended() override { return ended_.is_set(); }
 
     ProcessorStatus status() override {
@@ -134,14 +139,28 @@ public:
     const ProcessorOptions& options() const override { return options_; }
 
 private:
-    Result<> check_group() {
+    // For calls that ask several questions.
+    class TimeLeft {
+    public:
+        explicit TimeLeft(const CallOptions& call)
+            : end_(SystemClock().now() +
+                   std::clamp(call.timeout, std::chrono::milliseconds(0), forever)),
+              stop_(call.stop) {}
+        CallOptions options() const {
+            const Duration left = std::max(Duration(0), end_ - SystemClock().now());
+            return {std::chrono::duration_cast<std::chrono::milliseconds>(left), stop_};
+        }
+
+    private:
+        const Instant end_;
+        const std::stop_token stop_;
+    };
+
+    Result<> check_group(const CallOptions& call) {
         if (options_.group == eventhubs::default_group) return {};
-        Promise<Result<>> checked;
-        loop_.post([&] {
-            source::check_group(*source_, options_.group,
-                                [&](Result<> result) { checked.set(std::move(result)); });
+        return asked<void>(call, [this](auto done) {
+            loop_.post([this, done] { source::check_group(*source_, options_.group, done); });
         });
-        return checked.wait();
     }
     void end(Result<> result) {
         // Drained, because an operator asked for it: that is no failure.
@@ -221,7 +240,8 @@ private:
     std::unique_ptr<source::Outlet> outlet_;  // for dead letters; none: the store takes them
     std::unique_ptr<processor::HubDeadLetters> letters_;
     std::unique_ptr<Core> core_;
-    Promise<Result<>> ended_;
+    bool is_stopped_ = false;  // on the loop
+    Awaited<> ended_;
 };
 
 // One object for all partitions, which is given each batch.
@@ -243,28 +263,35 @@ HandlerFactory shared_handler(BatchHandler handler) {
     return [shared](std::uint32_t) { return std::make_unique<SharedHandler>(shared); };
 }
 
-Result<std::unique_ptr<Processor>> Processor::open(ProcessorOptions options) {
+Result<std::unique_ptr<Processor>> Processor::open(ProcessorOptions options,
+                                                   const CallOptions& call) {
     EK_TRY(processor::check(options));
     auto opened = std::make_unique<LocalProcessor>(std::move(options));
-    EK_TRY(opened->open());
+    EK_TRY(opened->open(call));
     return std::unique_ptr<Processor>(std::move(opened));
 }
 
-Result<> Processor::start(BatchHandler handler) {
+Result<> Processor::start(BatchHandler handler, const CallOptions& call) {
     if (!handler) return Error{ErrorCode::invalid_argument, "there is no handler"};
-    return start(shared_handler(std::move(handler)));
+    return start(shared_handler(std::move(handler)), call);
 }
 
-int run(Processor& processor, HandlerFactory handlers) {
-    io::system::StopSignals signals;
-    const Result<> started = processor.start(std::move(handlers));
+namespace {
+
+// What a call returned; nothing if it only ended because we were asked to stop.
+Result<> unless_stopped(const Result<>& ended, const std::stop_token& stop) {
+    const bool is_cancelled = !ended.ok() && ended.error().code == ErrorCode::cancelled;
+    return is_cancelled && stop.stop_requested() ? Result<>() : ended;
+}
+
+int run_until(Processor& processor, HandlerFactory handlers, const std::stop_token& stop) {
+    const CallOptions call{.stop = stop};
+    const Result<> started = unless_stopped(processor.start(std::move(handlers), call), stop);
     if (!started.ok()) {
         fmt::print(stderr, "{}\n", to_string(started.error()));
         return 1;
     }
-    while (!signals.wait(std::chrono::milliseconds(200)) && !processor.has_ended()) {
-    }
-    const Result<> ended = processor.has_ended() ? processor.wait() : Result<>();
+    const Result<> ended = unless_stopped(processor.wait(call), stop);
     const StopReport report = processor.stop();
     for (const std::uint32_t partition : report.not_drained) {
         fmt::print(stderr, "partition {}: its handler did not end in time\n", partition);
@@ -273,8 +300,26 @@ int run(Processor& processor, HandlerFactory handlers) {
     return ended.ok() && report.is_clean ? 0 : 1;
 }
 
-int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers) {
-    if (processor.ok()) return run(**processor, std::move(handlers));
+}  // namespace
+
+int run(Processor& processor, HandlerFactory handlers, const std::stop_token& stop) {
+    io::system::StopSignals signals;
+    std::stop_source asked_to_stop;
+    const std::stop_callback pass_on(stop, [&] { asked_to_stop.request_stop(); });
+    io::system::WorkerThread watch("signals/0");
+    watch.post([&] {
+        while (!signals.wait(forever)) {
+        }
+        asked_to_stop.request_stop();
+    });
+    const int code = run_until(processor, std::move(handlers), asked_to_stop.get_token());
+    signals.wake();
+    return code;
+}
+
+int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers,
+        const std::stop_token& stop) {
+    if (processor.ok()) return run(**processor, std::move(handlers), stop);
     fmt::print(stderr, "{}\n", to_string(processor.error()));
     return processor.error().code == ErrorCode::invalid_argument ? 2 : 1;
 }

@@ -12,7 +12,7 @@
 namespace evenkeel::sim {
 namespace {
 
-constexpr int schedules_max = 20'000;
+constexpr int processor_schedules_max = 20'000;
 
 constexpr Trouble trouble = EK_CANARY(expiry_by_age) ? Trouble::store_clock
                             : EK_CANARY(keeps_unread) || EK_CANARY(gives_to_unable)
@@ -21,14 +21,14 @@ constexpr Trouble trouble = EK_CANARY(expiry_by_age) ? Trouble::store_clock
 
 TEST(ProcessorCanary, is_caught) {
     Random random(test::test_seed());
-    for (int i = 0; i < schedules_max; ++i) {
+    for (int i = 0; i < processor_schedules_max; ++i) {
         const auto result = run_processor_schedule(random.next(), trouble);
         if (result.violations.empty()) continue;
         std::printf("canary %s caught by schedule %d:\n%.300s\n", EK_CANARY_NAME, i + 1,
                     result.violations.c_str());
         return;
     }
-    ADD_FAILURE() << "canary " << EK_CANARY_NAME << " lives after " << schedules_max
+    ADD_FAILURE() << "canary " << EK_CANARY_NAME << " lives after " << processor_schedules_max
                   << " schedules";
 }
 

@@ -18,7 +18,7 @@ using evenkeel::Strategy;  // balanced: gradually, within Timing::ramp
 struct CoordinatorOptions {
     std::string id;           // stable over restarts; two at once are refused
     std::string incarnation;  // new at every start
-    std::string note = {};    // "host:pid", shown to operators
+    std::string note = {};    // "host:pid fast", shown to operators; see note_with_profile()
     Timing timing = standard_timing();
     Strategy strategy = Strategy::balanced;
     // The source keeps readers apart by epoch (source::Source::is_exclusive). Then reading goes on

@@ -1,5 +1,6 @@
-// The last moves of each partition and their reasons, for operators: from whom, to whom, why. In
-// the store, under "moves/<partition>", written by whoever carried the move out.
+// The last moves of each partition and their reasons, for operators: from whom, to whom, why, how
+// long nobody read it, and what was repeated. In the store, under "moves/<partition>", written by
+// whoever carried the move out; the new owner adds the gap when it reads.
 //
 // It is no part of what keeps owners apart: a line that cannot be written after some attempts is
 // dropped. Each move has an epoch of its own, so that none is there twice.
@@ -8,6 +9,7 @@
 #include <cstdint>
 #include <map>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -27,6 +29,11 @@ struct OwnerMove {
     std::string from = {};  // a member's id; "" = nobody
     std::string to = {};
     std::string reason = {};
+    // From the last sign of the owner before until the new one reads, by the clocks of both; of a
+    // take-over that is not read yet: until it was claimed. None: not known, or nobody read it
+    // before.
+    std::optional<std::int64_t> gap_ms = {};
+    std::optional<std::int64_t> repeated = {};  // events that were handled twice; none: not known
     bool operator==(const OwnerMove&) const = default;
 };
 
@@ -52,19 +59,28 @@ public:
     Journal(io::Loop& loop, checkpoint::Store& store) : loop_(loop), store_(store) {}
 
     void add(OwnerMove move);
+    // The new owner reads from now on: the gap of this move is known, if it has one. Its line may
+    // still be on its way, from the owner before.
+    void note_read(PartitionId partition, Epoch epoch);
     // `done` once all that was added is stored or dropped, but after `wait` at the latest.
     void flush(Duration wait, Task done);
 
 private:
+    struct Read {
+        Epoch epoch;
+        std::int64_t at_ms = 0;
+        std::optional<std::int64_t> gap_ms = {};  // once the line was seen
+    };
     struct Page {
         std::vector<OwnerMove> waiting;  // to be written
+        std::optional<Read> read;        // to be added to its line
         bool is_busy = false;
         std::uint32_t attempts = 0;
     };
 
     void write(PartitionId partition);
     void write(PartitionId partition, const std::vector<checkpoint::Record>& listed);
-    void written(PartitionId partition, std::size_t count);
+    void written(PartitionId partition, std::size_t count, bool is_read_told);
     void failed(PartitionId partition);
     void look_for_end();
 

@@ -29,6 +29,19 @@ TEST(OwnerMoves, survive_what_they_are_written_as) {
     EXPECT_EQ(decode_moves({3}, encode_moves(moves)), moves);
 }
 
+TEST(OwnerMoves, have_a_gap_and_repeats_once_they_are_known) {
+    OwnerMove known = a_move(1);
+    known.gap_ms = 38;
+    known.repeated = 0;
+    OwnerMove half = a_move(2);
+    half.gap_ms = 6800;
+    const std::vector<OwnerMove> moves = {known, half, a_move(3)};
+
+    EXPECT_EQ(decode_moves({3}, encode_moves(moves)), moves);
+    EXPECT_EQ(decode_moves({3}, "5\t7\ta\tb\tc\n").front().gap_ms, std::nullopt)
+        << "as earlier versions wrote it";
+}
+
 TEST(OwnerMoves, keep_the_last_ones_and_stay_within_a_record) {
     std::vector<OwnerMove> moves;
     for (int i = 0; i < 100; ++i) moves.push_back(a_move(i, std::string(5000, '\n')));
@@ -73,6 +86,51 @@ struct JournalWorld : testing::Test {
         faults, scheduler.fork_random()};
     Journal journal{loop, store}, other{loop, other_store};
 };
+
+TEST_F(JournalWorld, the_new_owner_adds_the_gap_to_the_line_of_the_one_before) {
+    OwnerMove given = a_move(7);
+    given.at_ms = loop.clock().wall().milliseconds;
+    other.note_read({3}, {7});  // before the line is there
+    scheduler.run_for(300ms);
+    EXPECT_TRUE(stored().empty());
+    journal.add(given);
+    scheduler.run_for(10s);
+
+    ASSERT_EQ(stored().size(), 1u);
+    EXPECT_EQ(stored()[0].gap_ms, 0) << "it was read when it was given, by the clocks of both";
+    EXPECT_EQ(stored()[0].reason, "because");
+}
+
+TEST_F(JournalWorld, a_gap_begins_when_the_one_before_fell_silent) {
+    OwnerMove taken = a_move(7);
+    taken.at_ms = loop.clock().wall().milliseconds;
+    taken.gap_ms = 6000;
+    journal.add(taken);
+    scheduler.run_for(500ms);
+    journal.note_read({3}, {7});
+    scheduler.run_for(10s);
+
+    ASSERT_EQ(stored().size(), 1u);
+    EXPECT_GE(*stored()[0].gap_ms, 6500);
+    EXPECT_LT(*stored()[0].gap_ms, 6600);
+}
+
+TEST_F(JournalWorld, a_first_start_has_no_gap_and_an_unknown_move_gets_no_line) {
+    OwnerMove first = a_move(1);
+    first.from = "";
+    journal.add(first);
+    journal.note_read({3}, {1});
+    journal.note_read({9}, {4});
+    bool is_flushed = false;
+    scheduler.run_for(10s);
+    journal.flush(1s, [&] { is_flushed = true; });
+    scheduler.run_for(10ms);
+
+    EXPECT_TRUE(is_flushed);
+    ASSERT_EQ(stored().size(), 1u);
+    EXPECT_FALSE(stored()[0].gap_ms);
+    EXPECT_TRUE(stored(9).empty());
+}
 
 TEST_F(JournalWorld, two_who_write_at_once_lose_nothing) {
     for (int i = 0; i < 4; ++i) (i % 2 == 0 ? journal : other).add(a_move(i));

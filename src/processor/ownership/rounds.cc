@@ -371,8 +371,15 @@ void Rounds::on_written(const OwnershipWrite& write, Instant asked,
     const Holding* holding = place_.holdings.find(partition);
     if (write.kind == OwnershipWrite::Kind::claim) {
         ++counts_.claims;
+        const auto& others = members_.others();
+        const auto before = others.find(write.from);
+        std::optional<Duration> silence;
+        if (write.is_take_over && before != others.end()) {
+            silence = now - before->second.version_since;
+        }
         report_move(partition, write.from, options_.id,
-                    claim_reason({options_.id, write.from, write.is_take_over, entry->epoch}));
+                    claim_reason({options_.id, write.from, write.is_take_over, entry->epoch}),
+                    silence);
     }
     if (write.kind == OwnershipWrite::Kind::verify) ++counts_.received;
     if (write.kind != OwnershipWrite::Kind::renew ||
@@ -407,14 +414,19 @@ void Rounds::on_hand_over_ended(PartitionId partition, HandOvers::Outcome outcom
 }
 
 void Rounds::report_move(PartitionId partition, const std::string& from, const std::string& to,
-                         std::string reason) const {
+                         std::string reason, std::optional<Duration> silence) const {
     if (!options_.on_move) return;
+    std::optional<std::int64_t> gap_ms;
+    if (silence) {
+        gap_ms = std::chrono::duration_cast<std::chrono::milliseconds>(*silence).count();
+    }
     options_.on_move({.partition = partition,
                       .epoch = ownerships_[partition].epoch,
                       .at_ms = place_.loop.clock().wall().milliseconds,
                       .from = from,
                       .to = to,
-                      .reason = std::move(reason)});
+                      .reason = std::move(reason),
+                      .gap_ms = gap_ms});
 }
 
 void Rounds::fail_round(const Error& error) {

@@ -108,7 +108,7 @@ private:
     void fail_round(const Error& error);
     void on_hand_over_ended(PartitionId partition, HandOvers::Outcome outcome);
     void report_move(PartitionId partition, const std::string& from, const std::string& to,
-                     std::string reason) const;
+                     std::string reason, std::optional<Duration> silence = std::nullopt) const;
 
     void watch_loads();
     bool is_fast(Instant now) const;

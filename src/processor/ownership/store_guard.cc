@@ -161,11 +161,20 @@ void StoreGuard::confirm(Answer answer) {
 
 void StoreGuard::confirm_all() {
     is_confirming_ = true;
+    const Instant asked_at = place_.loop.clock().now();
     place_.store.list_records(
-        request_prefix, lifetime_.guard([this, asked = std::exchange(unconfirmed_, {})](
+        request_prefix, lifetime_.guard([this, asked_at, asked = std::exchange(unconfirmed_, {})](
                                             const Result<std::vector<Record>>& listed) mutable {
             is_confirming_ = false;
-            if (listed.ok() && !is_same(read_store_signs(*listed))) return;
+            if (listed.ok()) {
+                const bool is_fresh = place_.loop.clock().now() - asked_at <= answer_age_max;
+                const Sameness found = compare(read_store_signs(*listed), is_fresh);
+                if (found == Sameness::other) return;
+                if (found == Sameness::doubtful) {
+                    for (auto& each : asked) unconfirmed_.push_back(std::move(each));
+                    return confirm_all();
+                }
+            }
             const Result<> answer = listed.ok() ? Result<>() : Result<>(listed.error());
             const Lifetime::Watch self = lifetime_.watch();
             for (auto& each : asked) {
@@ -177,13 +186,27 @@ void StoreGuard::confirm_all() {
 }
 
 bool StoreGuard::is_same(const StoreSigns& signs) {
-    if (EK_CANARY(believes_any_store)) return true;
-    if (state_ == State::lost) return false;
+    const Sameness found = compare(signs, false);
+    if (found == Sameness::doubtful && !is_confirming_) confirm_all();
+    return found == Sameness::same;
+}
+
+// Another member may have begun with an operator's consent since a late answer was given. To report
+// the loss once more would stop it.
+StoreGuard::Sameness StoreGuard::compare(const StoreSigns& signs, bool is_fresh) {
+    if (EK_CANARY(believes_any_store)) return Sameness::same;
+    if (state_ == State::lost) return Sameness::other;
     const Instant now = place_.loop.clock().now();
     if (const auto verdict = memory_.judge(signs, now)) {
+        const bool may_ask = !owner_.is_stopping() && doubts_ < doubts_max;
+        if (!verdict->is_accepted && !is_fresh && may_ask) {
+            ++doubts_;
+            return Sameness::doubtful;
+        }
         lose(*verdict);
-        return false;
+        return Sameness::other;
     }
+    doubts_ = 0;
     if (const auto next = memory_.next(signs, now)) {
         place_.store.write_record(
             {std::string(store_mark_key), encode(*next), signs.mark_version},
@@ -191,7 +214,7 @@ bool StoreGuard::is_same(const StoreSigns& signs) {
                 if (written.ok()) memory_.raised(mark, now);
             }));
     }
-    return true;
+    return Sameness::same;
 }
 
 void StoreGuard::lose(const StoreVerdict& verdict) {

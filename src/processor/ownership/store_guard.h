@@ -10,6 +10,7 @@
 // Failure: join() answers with it, or tries again; a store that does not answer is not lost.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -59,7 +60,8 @@ public:
     void confirm(Answer answer);
     // A pump is open: lets a young store settle.
     void settle();
-    // False if it is another one by now.
+    // False if it looks like another one. The signs may be old, of a question from before the
+    // process stood still: the store is asked once more before it counts as lost.
     bool is_same(const StoreSigns& signs);
     void lose(const StoreVerdict& verdict);
 
@@ -70,6 +72,10 @@ public:
 
 private:
     enum class State : std::uint8_t { outside, joining, young, joined, lost };
+    enum class Sameness : std::uint8_t { same, doubtful, other };
+
+    static constexpr Duration answer_age_max = std::chrono::seconds(1);
+    static constexpr int doubts_max = 3;  // of a store that always answers late
 
     void look();
     void decide(const StoreSigns& signs);
@@ -79,6 +85,7 @@ private:
     void raise_epochs(const std::vector<checkpoint::Checkpoint>& checkpoints, Answer done);
     void join_ended(State state, Result<> result);
     void confirm_all();
+    Sameness compare(const StoreSigns& signs, bool is_fresh);
     void set_state(State state);
     void check_state() const;
 
@@ -90,6 +97,7 @@ private:
     std::uint32_t join_failures_ = 0;
     std::vector<Answer> unconfirmed_;  // to be answered after the next look
     bool is_confirming_ = false;
+    int doubts_ = 0;                           // in a row
     std::optional<io::TimerId> settle_timer_;  // until a young store is confirmed
     Lifetime lifetime_;
 };

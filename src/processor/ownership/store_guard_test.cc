@@ -179,6 +179,32 @@ TEST_F(StoreGuardTest, tells_once_of_a_store_that_was_emptied) {
     EXPECT_FALSE(guard_->is_trusted());
 }
 
+TEST_F(StoreGuardTest, asks_again_if_a_loss_was_answered_long_ago) {
+    ASSERT_TRUE(join().ok());
+    const StoreMark joined{guard_->incarnation(), 1};
+    server_.restore(group_, {});
+    confirm();
+    // Stopped between the question and its answer; an operator accepts the loss meanwhile.
+    loop_.pause(seconds(30));
+    scheduler_.run_for(seconds(5));
+    write(store_mark_key, encode(StoreMark{"second", 1, joined.incarnation}));
+
+    ASSERT_TRUE(run_until([&] { return losses_ == 1; }));
+
+    ASSERT_TRUE(verdict_);
+    EXPECT_TRUE(verdict_->is_accepted) << verdict_->error.detail;
+}
+
+TEST_F(StoreGuardTest, asks_again_if_a_listing_looks_like_a_loss) {
+    ASSERT_TRUE(join().ok());
+
+    EXPECT_FALSE(guard_->is_same({}));
+    scheduler_.run_for(seconds(5));
+
+    EXPECT_EQ(losses_, 0) << "the store itself has all that it had";
+    EXPECT_TRUE(guard_->is_same(read_store_signs(records(""))));
+}
+
 TEST_F(StoreGuardTest, takes_no_silence_for_a_loss) {
     ASSERT_TRUE(join().ok());
     faults_.outage = true;

@@ -60,6 +60,23 @@ Timing thrifty_timing() {
     return timing;
 }
 
+std::string note_with_profile(std::string_view host, std::string_view profile) {
+    return std::string(host) + " " + std::string(profile);
+}
+
+MemberNote read_note(std::string_view note) {
+    const std::size_t at = note.rfind(' ');
+    if (at != std::string_view::npos) {
+        const std::string_view word = note.substr(at + 1);
+        std::optional<Timing> timing;
+        if (word == "fast") timing = fast_timing();
+        if (word == "standard") timing = standard_timing();
+        if (word == "thrifty") timing = thrifty_timing();
+        if (timing) return {std::string(note.substr(0, at)), std::string(word), timing};
+    }
+    return {std::string(note)};
+}
+
 Result<> validate(const Timing& timing) {
     for (const Duration duration : {timing.heartbeat, timing.poll, timing.poll_fast, timing.dead,
                                     timing.lease, timing.leave_max, timing.request_max}) {

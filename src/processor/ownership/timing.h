@@ -9,6 +9,9 @@
 #pragma once
 
 #include <chrono>
+#include <optional>
+#include <string>
+#include <string_view>
 
 #include "base/clock.h"
 #include "base/result.h"
@@ -58,6 +61,16 @@ Timing standard_timing();
 Timing fast_timing();
 // For stores that want few requests: within about 110 s, with less than five requests a minute.
 Timing thrifty_timing();
+
+// What a member writes beside its host, so that those who watch know when it counts as dead:
+// "host:pid fast". The profile is "fast", "standard" or "thrifty".
+std::string note_with_profile(std::string_view host, std::string_view profile);
+struct MemberNote {
+    std::string host;
+    std::string profile = {};           // "": not told
+    std::optional<Timing> timing = {};  // of the profile
+};
+MemberNote read_note(std::string_view note);
 
 // `invalid_argument` names the pair that does not fit, and what would (OWN-11).
 Result<> validate(const Timing& timing);

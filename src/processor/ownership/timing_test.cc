@@ -42,5 +42,22 @@ TEST(Timing, refuses_bad_pairs_and_names_them) {
                  "three heartbeats");
 }
 
+TEST(MemberNote, tells_those_who_watch_when_a_member_counts_as_dead) {
+    const MemberNote note = read_note(note_with_profile("host-1:4711", "fast"));
+    EXPECT_EQ(note.host, "host-1:4711");
+    EXPECT_EQ(note.profile, "fast");
+    ASSERT_TRUE(note.timing);
+    EXPECT_EQ(note.timing->dead, fast_timing().dead);
+    EXPECT_EQ(read_note("h:1 standard").timing->dead, standard_timing().dead);
+    EXPECT_EQ(read_note("h:1 thrifty").timing->dead, thrifty_timing().dead);
+}
+
+TEST(MemberNote, of_earlier_versions_and_of_others_has_no_profile) {
+    for (const std::string text : {"", "host-1:4711", "my host", "host fast "}) {
+        EXPECT_EQ(read_note(text).host, text);
+        EXPECT_FALSE(read_note(text).timing) << text;
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::processor

@@ -7,6 +7,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "checkpoint/store.h"
+#include "processor/pump/forwarded_letter.h"
 #include "source/outlet.h"
 
 namespace evenkeel::processor {
@@ -31,30 +32,20 @@ private:
     checkpoint::Store& store_;
 };
 
-// Sends them to an event hub: body and properties as they came, and beside them
-//
-//     evenkeel-cause, evenkeel-attempts          why, and after how many attempts
-//     evenkeel-hub, evenkeel-group               whose event it was
-//     evenkeel-partition, evenkeel-sequence,     where it is, or was
-//     evenkeel-offset, evenkeel-enqueued-ms
-//     evenkeel-at-ms                             when it was dead-lettered
-//
-// What that hub will never take (it is too large with all this) goes to the store.
+// Sends them to an event hub, as processor/pump/forwarded_letter.h tells. What that hub will never
+// take (it is too large with what is added) goes to the store.
 class HubDeadLetters final : public DeadLetters {
 public:
     // Outlet and store outlive this.
     HubDeadLetters(source::Outlet& outlet, checkpoint::Store& store, std::string event_hub,
                    std::string group)
-        : outlet_(outlet),
-          stored_(store),
-          event_hub_(std::move(event_hub)),
-          group_(std::move(group)) {}
+        : outlet_(outlet), stored_(store), origin_{std::move(event_hub), std::move(group)} {}
     void put(const checkpoint::DeadLetter& letter, Callback<void(Result<>)> done) override;
 
 private:
     source::Outlet& outlet_;
     StoredDeadLetters stored_;
-    const std::string event_hub_, group_;
+    const LetterOrigin origin_;
     Lifetime lifetime_;
 };
 

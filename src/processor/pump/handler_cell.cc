@@ -4,7 +4,7 @@
 
 #include <fmt/core.h>
 
-#include "base/promise.h"
+#include "base/awaited.h"
 #include "base/time_point.h"
 
 namespace evenkeel::processor {
@@ -176,24 +176,25 @@ namespace {
 
 // Answers a waiting thread, also if the loop ends before it could.
 struct Flushed {
-    std::shared_ptr<Promise<Result<>>> promise = std::make_shared<Promise<Result<>>>();
+    std::shared_ptr<Awaited<>> awaited = std::make_shared<Awaited<>>();
 
     Flushed() = default;
     Flushed(Flushed&&) = default;
     Flushed& operator=(Flushed&&) = default;
     ~Flushed() {
-        if (promise) promise->set(Error{ErrorCode::cancelled, "the processor ends"});
+        if (awaited) awaited->set(Error{ErrorCode::cancelled, "the processor ends"});
     }
-    void operator()(Result<> result) { promise->set(std::move(result)); }
+    void operator()(Result<> result) { awaited->set(std::move(result)); }
 };
 
 }  // namespace
 
-Result<> HandlerCell::flush() {
+Result<> HandlerCell::flush(const CallOptions& call) {
+    EK_TRY(go_ahead(call.stop));
     Flushed answer;
-    const auto promise = answer.promise;
+    const auto awaited = answer.awaited;
     tell([answer = std::move(answer)](Pump& pump) mutable { pump.on_flush(std::move(answer)); });
-    return promise->wait();
+    return awaited->take(call.timeout, call.stop);
 }
 
 void HandlerCell::pause() {

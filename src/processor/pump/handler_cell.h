@@ -94,7 +94,7 @@ public:
     std::int64_t epoch() const override { return epoch_.value; }
     void done(const Event& event) override;
     void checkpoint(const Event& event) override;
-    Result<> flush() override;
+    Result<> flush(const CallOptions& call) override;
     bool is_ending() const override { return is_ending_; }
     std::optional<Closed> closing() const override {
         return is_closing_ ? std::optional<Closed>(closing_as_) : std::nullopt;

@@ -27,7 +27,7 @@ TEST(HandlerCell, ends_a_waiting_flush_when_the_loop_ends) {
     loop->start();
     loop->stop();
 
-    EXPECT_EQ(cell->flush().error().code, ErrorCode::cancelled);
+    EXPECT_EQ(cell->flush({}).error().code, ErrorCode::cancelled);
 }
 
 }  // namespace

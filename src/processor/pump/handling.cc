@@ -315,7 +315,13 @@ void Handling::dead_letter(const Error& error) {
     place_.dead_letters.put(letter, lifetime_.guard([this, error](const Result<>& put) {
         if (state_ != State::dead_lettering) return;
         if (put.ok()) {
-            pump_.report(ErrorScope::handler, "dead letter", error, std::nullopt);
+            ++dead_letters_;
+            pump_.report(
+                ErrorScope::handler, "dead letter",
+                {error.code,
+                 fmt::format("event {} failed {} {}: {}", left_[0].sequence_number, event_failures_,
+                             event_failures_ == 1 ? "time" : "times", error.detail)},
+                std::nullopt);
             return pass_poison();
         }
         const Duration delay = restart_delay(++letter_failures_, random_);

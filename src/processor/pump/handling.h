@@ -118,6 +118,7 @@ public:
     std::int64_t handled_sequence() const { return handled_sequence_; }
     std::uint64_t events_handled() const { return events_handled_; }
     std::uint64_t failures() const { return handler_failures_; }
+    std::uint64_t dead_letters() const { return dead_letters_; }
     // It rests because the surroundings of the handler failed.
     bool is_outage_pause() const { return state_ == State::resting && outages_ > 0; }
     // Why it rests, dead-letters in vain or is parked; else empty.
@@ -173,6 +174,7 @@ private:
     io::Timer slow_timer_{place_.loop};
     std::uint64_t events_handled_ = 0;
     std::uint64_t handler_failures_ = 0;
+    std::uint64_t dead_letters_ = 0;
     std::int64_t handled_sequence_ = -1;
     Lifetime lifetime_;
 };

@@ -171,6 +171,7 @@ TEST_F(HandlingTest, dead_letters_only_the_event_that_fails_alone) {
     EXPECT_EQ(letters[0].sequence.value, 1);
     EXPECT_EQ(letters[0].attempts, 2u);
     EXPECT_EQ(rig_.operations().back(), "dead letter");
+    EXPECT_EQ(handling_.dead_letters(), 1u);
     EXPECT_EQ(handling_.handled_sequence(), 2);
 }
 

@@ -1,5 +1,6 @@
 #include "processor/pump/opening.h"
 
+#include <string>
 #include <utility>
 
 #include <fmt/core.h>
@@ -94,20 +95,46 @@ void Opening::decide(std::int64_t created_ms, const source::PartitionProperties&
     go_on(*resumed);
 }
 
-// Stored before the first event is read, so that the next owner begins here too. If it is not, an
-// operator may have set the position: the checkpoint is read again.
+// Stored before the first event is read, so that the next owner begins here too. An operator may
+// have set a position meanwhile, also a lower one, which this write would replace. So the store is
+// asked once more right before it, and the write is not repeated: a failure begins with the store.
 void Opening::pin(const Resume& resume, const source::PartitionProperties& partition) {
     set_state(State::pinning);
+    if (!place_.permit.may_act(partition_)) {  // PUMP-11
+        timer_.run_after(Checkpointer::permit_poll,
+                         [this, resume, partition] { pin(resume, partition); });
+        return;
+    }
+    place_.store.seal(
+        partition_, epoch_,
+        while_current([this, resume, partition](const Result<Checkpoint>& sealed) {
+            if (!sealed.ok()) return restart(ErrorScope::checkpoint, "pin", sealed.error());
+            const Checkpoint& known = position_.checkpoint();
+            if (sealed->sequence == known.sequence && sealed->offset == known.offset) {
+                return write_pin(resume, partition);
+            }
+            position_.set_checkpoint(*sealed);
+            pump_.on_checkpoint(*sealed);
+            look();
+        }));
+}
+
+void Opening::write_pin(const Resume& resume, const source::PartitionProperties& partition) {
     Mark mark{resume.handled.value, 0, -1};
+    Checkpoint pinned = checkpoints_.checkpoint();
+    pinned.sequence = resume.handled;
     if (mark.sequence >= 0) {
         mark.offset = partition.last_offset.value;
         mark.enqueued_ms = partition.last_enqueued_ms;
+        pinned.offset = std::to_string(mark.offset);
+        pinned.enqueued_ms = mark.enqueued_ms;
     }
-    checkpoints_.advance(mark, 0);
-    checkpoints_.flush(while_current([this, resume](const Result<>& stored) {
-        if (!stored.ok()) return restart(ErrorScope::checkpoint, "pin", stored.error());
-        go_on(resume);
-    }));
+    place_.store.write_checkpoint(
+        pinned, while_current([this, resume, mark](const Result<>& stored) {
+            if (!stored.ok()) return restart(ErrorScope::checkpoint, "pin", stored.error());
+            checkpoints_.note_stored(mark);
+            go_on(resume);
+        }));
 }
 
 void Opening::reset_checkpoint(std::int64_t created_ms) {

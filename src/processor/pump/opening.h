@@ -119,6 +119,7 @@ private:
     void look();
     void decide(std::int64_t created_ms, const source::PartitionProperties& partition);
     void pin(const Resume& resume, const source::PartitionProperties& partition);
+    void write_pin(const Resume& resume, const source::PartitionProperties& partition);
     void reset_checkpoint(std::int64_t created_ms);
     void go_on(const Resume& resume);
     void open_handler();

@@ -236,11 +236,24 @@ TEST_F(OpeningTest, begins_where_an_operator_set_it_during_a_pin) {
     answer_handler({});
     ASSERT_TRUE(rig_.run_until([this] { return readers_ == 1; }));
 
-    EXPECT_EQ(rig_.operations(), (Operations{"checkpoint", "pin"}));
-    EXPECT_EQ(rig_.reports[1].error.code, ErrorCode::conflict);
     EXPECT_EQ(resumed_, 6);
     EXPECT_EQ(rig_.stored().sequence.value, 6);
     EXPECT_EQ(read(), up_to(9, 7));
+}
+
+TEST_F(OpeningTest, does_not_pin_above_a_lower_position_of_an_operator) {
+    rig_.append(10);
+    rig_.options.start = Position::latest();
+    rig_.permit.is_there = false;
+    opening_.start();
+    rig_.run_for(milliseconds(100));
+    rig_.store_by_hand({.partition = {0}, .sequence = {2}, .epoch = {1}, .hub_created_ms = 77});
+    rig_.permit.is_there = true;
+
+    ASSERT_TRUE(rig_.run_until([this] { return handlers_opened_ == 1; }));
+
+    EXPECT_EQ(resumed_, 2);
+    EXPECT_EQ(rig_.stored().sequence.value, 2);
 }
 
 TEST_F(OpeningTest, pins_latest_again_if_the_first_was_not_stored) {

@@ -156,6 +156,7 @@ void Pump::open_handler() {
 
 void Pump::on_reader() {
     EK_CHECK(!is_closing() && !closing_.is_fenced(), "a reader for what was given up");
+    owner_.on_reading(partition_, epoch_);
     intake_.fill();
     dispatch();
 }
@@ -210,6 +211,7 @@ PartitionStatus Pump::status() const {
     status.last_enqueued_sequence = intake_.last_enqueued();
     status.events_handled = handling_.events_handled();
     status.failures = handling_.failures();
+    status.dead_letters = handling_.dead_letters();
     status.reason = handling_.reason();
     status.state = is_closing()                     ? "closing"
                    : batch == State::parked         ? "parked"

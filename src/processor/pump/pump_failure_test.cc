@@ -75,6 +75,7 @@ TEST(PumpRetry, takes_an_exception_for_a_failure) {
     ASSERT_TRUE(rig.run_until([&] { return rig.count_failures("dead letter") == 1; }));
 
     EXPECT_NE(rig.dead_letters()[0].cause.find("broken"), std::string::npos);
+    EXPECT_EQ(rig.pumps[0]->status().dead_letters, 1u);
 }
 
 TEST(PumpRetry, continues_behind_what_the_handler_checkpointed) {

@@ -52,6 +52,8 @@ public:
     virtual void on_undrained(PartitionId partition, bool is_running) = 0;
     // The source answered.
     virtual void on_heard() {}
+    // A reader was opened: each time, also after a failure.
+    virtual void on_reading(PartitionId, Epoch) {}
     // Expires with the owner, whom such a handler may outlive.
     virtual Lifetime::Watch lifetime() const = 0;
 };
