@@ -1,0 +1,117 @@
+#include "host/function_run.h"
+
+#include <algorithm>
+#include <chrono>
+#include <utility>
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include "base/clock.h"
+#include "host/handler/guid.h"
+#include "host/handler/worker_log.h"
+#include "host/retry_pause.h"
+
+namespace evenkeel::host {
+namespace {
+
+constexpr int look_ms = 50;  // whether the partition is given up
+
+// Not a failure of an execution: it did not begin, or does not count.
+bool is_passed_on(const Error& error) {
+    return error.code == ErrorCode::unavailable || error.code == ErrorCode::overloaded ||
+           error.code == ErrorCode::cancelled;
+}
+
+}  // namespace
+
+Result<> FunctionRun::on_events(Partition& partition, Events events) {
+    if (events.empty()) return {};
+    if (place_.function.cardinality == Cardinality::many) return execute(partition, events);
+    for (std::size_t i = 0; i < events.size(); ++i) {
+        if (partition.closing()) return Error{ErrorCode::cancelled, "the partition moves"};
+        EK_TRY(execute(partition, events.subspan(i, 1)));
+        partition.done(events[i]);
+    }
+    return {};
+}
+
+void FunctionRun::on_closed(Partition& partition, Closed) {
+    place_.handler.release(place_.function, partition.id());
+}
+
+Result<> FunctionRun::execute(Partition& partition, Events events) {
+    const auto& policy = place_.function.retry;
+    std::string last_error;
+    for (std::uint32_t retry = 0;; ++retry) {
+        const std::uint32_t attempt = policy ? retry : partition.attempt();
+        auto result = once(partition, events, attempt, last_error);
+        if (result.ok() || is_passed_on(result.error())) return result;
+        if (!policy || (policy->retries_max && retry >= *policy->retries_max)) {
+            if (place_.rule == CheckpointRule::functions) return {};
+            return result;
+        }
+        last_error = result.error().detail;
+        if (!rest(partition, retry + 1)) {
+            return Error{ErrorCode::cancelled, "the partition moves"};
+        }
+    }
+}
+
+// Removes from `events` those that the handler has said are done.
+Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t attempt,
+                           const std::string& last_error) {
+    Events left = events;
+    const auto done = [&](const Event& event) {
+        partition.done(event);
+        while (!left.empty() && left.front().sequence_number <= event.sequence_number) {
+            left = left.subspan(1);
+        }
+    };
+    const Invocation invocation{.function = place_.function,
+                                .id = new_guid(),
+                                .host_name = place_.host_name,
+                                .partition = partition.id(),
+                                .events = events,
+                                .attempt = attempt,
+                                .last_error = last_error,
+                                .closing = [&] { return partition.closing(); },
+                                .done = done};
+    ++place_.counts.executions;
+    const auto outcome = place_.handler.invoke(invocation);
+    Result<> result;
+    if (outcome.ok()) {
+        for (const auto& line : outcome->logs) log_invocation(invocation, "info", line);
+        result = place_.outputs(place_.function, *outcome);
+    } else {
+        result = outcome.error();
+    }
+    if (result.ok()) {
+        place_.counts.events += events.size();
+        return {};
+    }
+    events = left;
+    if (is_passed_on(result.error())) return result;
+    ++place_.counts.failures;
+    log_invocation(invocation, "error",
+                   fmt::format("failed with events {} to {} of partition {}, attempt {}: {}",
+                               invocation.events.front().sequence_number,
+                               invocation.events.back().sequence_number, partition.id(),
+                               attempt + 1, result.error().detail));
+    return events.empty() ? Result<>() : result;
+}
+
+bool FunctionRun::rest(const Partition& partition, std::uint32_t retry) {
+    const double spread = static_cast<double>(random_.between(800, 1200)) / 1000.0;
+    const SystemClock clock;
+    const Instant end = clock.now() + retry_pause(*place_.function.retry, retry, spread);
+    while (!partition.closing()) {
+        const Duration left = end - clock.now();
+        if (left <= Duration(0)) return true;
+        const auto ms = std::chrono::ceil<std::chrono::milliseconds>(left).count();
+        poll(nullptr, 0, static_cast<int>(std::min<std::int64_t>(ms, look_ms)));
+    }
+    return false;
+}
+
+}  // namespace evenkeel::host

@@ -1,0 +1,62 @@
+// The executions of one function for one partition: what the processor calls with events.
+//
+//     on_events() ──▶ invoke ──▶ outputs ──▶ done
+//                       ▲  │ failed
+//                       │  ├──▶ pause of the retry policy
+//                       └──┘
+//                          └──▶ on_success: the failure goes to the processor, which tries event by
+//                               event and then dead-letters; functions: the checkpoint advances
+//
+// With cardinality one each event is an execution of its own, and is done before the next begins.
+// Ownership: all of FunctionPlace outlives it. Threads: as PartitionHandler.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <string>
+
+#include "base/random.h"
+#include "base/result.h"
+#include "host/app.h"
+#include "host/handler/handler.h"
+#include <evenkeel/processor.h>
+
+namespace evenkeel::host {
+
+// Where outputs go.
+using SendOutputs = std::function<Result<>(const Function&, const Outcome&)>;
+
+struct Counts {
+    std::atomic<std::uint64_t> executions{0};
+    std::atomic<std::uint64_t> failures{0};
+    std::atomic<std::uint64_t> events{0};  // of executions that succeeded
+};
+
+struct FunctionPlace {
+    const Function& function;
+    CheckpointRule rule = CheckpointRule::on_success;
+    std::string host_name;
+    Handler& handler;
+    const SendOutputs& outputs;
+    Counts& counts;
+};
+
+class FunctionRun final : public PartitionHandler {
+public:
+    explicit FunctionRun(const FunctionPlace& place) : place_(place), random_(secure_number()) {}
+
+    Result<> on_events(Partition& partition, Events events) override;
+    void on_closed(Partition& partition, Closed reason) override;
+
+private:
+    Result<> execute(Partition& partition, Events events);
+    Result<> once(Partition& partition, Events& events, std::uint32_t attempt,
+                  const std::string& last_error);
+    // False if the partition is given up meanwhile.
+    bool rest(const Partition& partition, std::uint32_t retry);
+
+    const FunctionPlace place_;
+    Random random_;
+};
+
+}  // namespace evenkeel::host

@@ -1,0 +1,58 @@
+#include "host/handler/cloud_handler.h"
+
+#include <chrono>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/promise.h"
+#include "host/handler/cloud_wire.h"
+#include "http/fetcher.h"
+
+namespace evenkeel::host {
+namespace {
+
+constexpr long connections_max = 256;
+constexpr Duration no_timeout = std::chrono::hours(24 * 365);
+
+class CloudHandlers final : public Handler {
+public:
+    explicit CloudHandlers(std::unique_ptr<http::Fetcher> calls) : calls_(std::move(calls)) {}
+
+    Result<Outcome> invoke(const Invocation& invocation) override {
+        CloudRequest request = cloud_request(invocation);
+        Promise<Result<http::Fetched>> answer;
+        calls_->fetch({.method = "POST",
+                       .url = invocation.function.url,
+                       .fields = std::move(request.fields),
+                       .body = std::move(request.body)},
+                      [&](Result<http::Fetched> fetched) { answer.set(std::move(fetched)); });
+        auto fetched = answer.wait();
+        if (!fetched.ok()) {
+            // Away is not the event's fault; too slow may be.
+            if (fetched.error().code == ErrorCode::timed_out) {
+                return Error{ErrorCode::timed_out,
+                             "the receiver did not answer within functionTimeout"};
+            }
+            return Error{ErrorCode::unavailable,
+                         fmt::format("the receiver is away: {}", fetched.error().detail)};
+        }
+        return cloud_outcome(fetched->response.status, std::move(fetched->response.body),
+                             invocation.function);
+    }
+
+private:
+    std::unique_ptr<http::Fetcher> calls_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Handler>> make_cloud_handler(const App& app) {
+    const Duration timeout =
+        app.options.function_timeout ? Duration(*app.options.function_timeout) : no_timeout;
+    EK_TRY_ASSIGN(auto calls,
+                  http::Fetcher::open({.time_max = timeout, .connections_max = connections_max}));
+    return std::unique_ptr<Handler>(std::make_unique<CloudHandlers>(std::move(calls)));
+}
+
+}  // namespace evenkeel::host

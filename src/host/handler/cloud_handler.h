@@ -1,0 +1,16 @@
+// Functions behind a URL that takes CloudEvents: `"evenkeel": {"url": "http://..."}` in
+// function.json. The receiver is not ours: it is neither started nor ended.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "host/app.h"
+#include "host/handler/handler.h"
+
+namespace evenkeel::host {
+
+// `app` outlives it. `unsupported` if libcurl cannot be loaded.
+Result<std::unique_ptr<Handler>> make_cloud_handler(const App& app);
+
+}  // namespace evenkeel::host

@@ -1,0 +1,204 @@
+#include "host/handler/custom_handler.h"
+
+#include <atomic>
+#include <cstring>
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include "base/guarded.h"
+#include "base/log.h"
+#include "base/promise.h"
+#include "base/text.h"
+#include "host/handler/custom_wire.h"
+#include "host/handler/guid.h"
+#include "host/handler/keeper.h"
+#include "host/handler/worker_log.h"
+#include "host/handler/worker_process.h"
+#include "http/fetcher.h"
+
+namespace evenkeel::host {
+namespace {
+
+constexpr const char* host_version = "4.1036.0";
+constexpr int ready_poll_ms = 25;   // between two questions whether it is ready
+constexpr int end_notice_ms = 500;  // for a process that has ended to be noticed
+constexpr long connections_max = 256;
+constexpr Duration no_timeout = std::chrono::hours(24 * 365);
+
+// A port that is free now.
+Result<std::uint16_t> free_port() {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    socklen_t size = sizeof address;
+    const bool is_good = socket >= 0 &&
+                         bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
+                         getsockname(socket, reinterpret_cast<sockaddr*>(&address), &size) == 0;
+    if (socket >= 0) close(socket);
+    if (!is_good) return Error{ErrorCode::unavailable, "there is no free port on 127.0.0.1"};
+    return ntohs(address.sin_port);
+}
+
+Result<http::ClientResponse> fetch(http::Fetcher& fetcher, http::FetchRequest request) {
+    Promise<Result<http::Fetched>> answer;
+    fetcher.fetch(std::move(request),
+                  [&](Result<http::Fetched> fetched) { answer.set(std::move(fetched)); });
+    auto fetched = answer.wait();
+    if (!fetched.ok()) return fetched.error();
+    return std::move(fetched->response);
+}
+
+// The running process and its port.
+struct CustomWorker {
+    std::unique_ptr<WorkerProcess> process;
+    std::unique_ptr<http::Fetcher> calls;
+    std::uint16_t port = 0;
+    std::atomic<bool> was_ended_by_us = false;
+    std::atomic<std::int64_t> broken_since = 0;  // the Instant of its first lost call; 0: none
+    bool has_ended() const { return process->has_ended(); }
+};
+
+class CustomHandlers final : public Handler {
+public:
+    explicit CustomHandlers(const App& app)
+        : app_(app), keeper_("the custom handler", [this] { return start(); }) {}
+    ~CustomHandlers() override { keeper_.stop(); }
+
+    Result<> begin() {
+        EK_TRY(keeper_.get());
+        return {};
+    }
+
+    Result<Outcome> invoke(const Invocation& invocation) override {
+        EK_TRY_ASSIGN(const auto worker, keeper_.get());
+        EK_TRY_ASSIGN(auto request,
+                      wire_request(invocation, app_.options, new_guid(), SystemClock().wall()));
+        log_not_json(invocation, request.not_json);
+        const Instant began = SystemClock().now();
+        const auto answer = fetch(
+            *worker->calls,
+            {.method = "POST",
+             .url = fmt::format("http://127.0.0.1:{}/{}", worker->port, invocation.function.name),
+             .fields = {{"Content-Type", "application/json; charset=utf-8"},
+                        {"User-Agent", fmt::format("Azure-Functions-Host/{}", host_version)},
+                        {"X-Azure-Functions-HostVersion", host_version},
+                        {"X-Azure-Functions-InvocationId", invocation.id}},
+             .body = std::move(request.body)});
+        if (!answer.ok()) return failed(*worker, began, answer.error());
+        return wire_outcome({.status = answer->status,
+                             .content_type = answer->field("Content-Type"),
+                             .body = answer->body},
+                            invocation.function, app_.options);
+    }
+
+private:
+    // A handler that takes too long is ended, as Azure Functions does: it may never answer again.
+    Error failed(CustomWorker& worker, Instant began, const Error& error) const {
+        if (error.code == ErrorCode::timed_out) {
+            worker.was_ended_by_us = true;
+            worker.process->kill_now();
+            return {ErrorCode::timed_out,
+                    "the handler did not answer within functionTimeout, and is started again"};
+        }
+        if (worker.was_ended_by_us) {
+            return {ErrorCode::unavailable, "the handler is started again, for another event"};
+        }
+        std::int64_t none = 0;
+        worker.broken_since.compare_exchange_strong(none, SystemClock().now().nanoseconds);
+        for (int waited = 0; !worker.has_ended() && waited < end_notice_ms;
+             waited += ready_poll_ms) {
+            poll(nullptr, 0, ready_poll_ms);
+        }
+        // Those that it held may have ended it. One that came later did not.
+        if (worker.has_ended() && began.nanoseconds > worker.broken_since) {
+            return {ErrorCode::unavailable, "the handler has ended, and is started again"};
+        }
+        return {ErrorCode::handler_failed,
+                fmt::format("the handler ended the connection: {}", error.detail)};
+    }
+
+    WorkerProcess::Options process_options(std::uint16_t port) const {
+        const CustomHandler& custom = *app_.options.custom_handler;
+        WorkerProcess::Options options;
+        options.folder = app_.folder;
+        std::string program = custom.executable;
+        const std::string folder = custom.working_directory.empty()
+                                       ? app_.folder
+                                       : app_.folder + "/" + custom.working_directory;
+        if (!program.starts_with('/') && access((folder + "/" + program).c_str(), F_OK) == 0) {
+            program = folder + "/" + program;
+        }
+        options.command.push_back(std::move(program));
+        options.command.insert(options.command.end(), custom.arguments.begin(),
+                               custom.arguments.end());
+        options.environment = app_.settings;
+        const std::string id = new_guid();
+        for (const char* name : {"FUNCTIONS_CUSTOMHANDLER_PORT", "FUNCTIONS_HTTPWORKER_PORT"}) {
+            options.environment[name] = fmt::format("{}", port);
+        }
+        for (const char* name : {"FUNCTIONS_CUSTOMHANDLER_WORKER_ID", "FUNCTIONS_HTTPWORKER_ID"}) {
+            options.environment[name] = id;
+        }
+        options.environment["FUNCTIONS_APP_ROOT_PATH"] = app_.folder;
+        options.memory_max = app_.options.memory_max;
+        options.on_line = [](Stream stream, std::string_view line) {
+            log_worker_line("the custom handler", stream, line);
+        };
+        return options;
+    }
+
+    Result<std::shared_ptr<CustomWorker>> start() {
+        EK_TRY_ASSIGN(const std::uint16_t port, free_port());
+        auto worker = std::make_shared<CustomWorker>();
+        worker->port = port;
+        const Duration timeout =
+            app_.options.function_timeout ? Duration(*app_.options.function_timeout) : no_timeout;
+        EK_TRY_ASSIGN(worker->calls, http::Fetcher::open({.time_max = timeout,
+                                                          .connections_max = connections_max,
+                                                          .proxies = false}));
+        EK_TRY_ASSIGN(worker->process, WorkerProcess::start(process_options(port)));
+        EK_TRY(wait_until_ready(*worker));
+        return worker;
+    }
+
+    // Any answer will do, also 404.
+    Result<> wait_until_ready(const CustomWorker& worker) const {
+        const Duration time = app_.options.custom_handler->initialization_timeout;
+        EK_TRY_ASSIGN(const auto probes,
+                      http::Fetcher::open({.time_max = std::chrono::seconds(5), .proxies = false}));
+        const Instant end = SystemClock().now() + time;
+        while (SystemClock().now() < end) {
+            if (worker.process->has_ended()) {
+                return Error{ErrorCode::unavailable, "it ended before it answered"};
+            }
+            const auto answer =
+                fetch(*probes, {.url = fmt::format("http://127.0.0.1:{}/", worker.port)});
+            if (answer.ok()) return {};
+            poll(nullptr, 0, ready_poll_ms);
+        }
+        return Error{ErrorCode::timed_out,
+                     fmt::format("it did not answer on the port in FUNCTIONS_CUSTOMHANDLER_PORT "
+                                 "within {} s",
+                                 time / std::chrono::seconds(1))};
+    }
+
+    const App& app_;
+    Keeper<CustomWorker> keeper_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<Handler>> start_custom_handler(const App& app) {
+    auto handlers = std::make_unique<CustomHandlers>(app);
+    EK_TRY(handlers->begin());
+    return std::unique_ptr<Handler>(std::move(handlers));
+}
+
+}  // namespace evenkeel::host

@@ -1,0 +1,121 @@
+// Keeps one worker running: starts it, and again after it has ended, with growing pauses. Whoever
+// wants it meanwhile is told `unavailable`, so that partitions wait and keep their leases.
+//
+//     get() ──▶ running ──ended──▶ pause of 0.1 s, doubling to 30 s ──▶ starting ──▶ running
+//
+// A worker that ran for a minute begins with the short pause again. Threads: any.
+#pragma once
+
+#include <algorithm>
+#include <chrono>
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "base/log.h"
+#include "base/random.h"
+#include "base/result.h"
+
+namespace evenkeel::host {
+
+// Before a worker is started again, after that many ends in a row, from 1. Pure.
+inline Duration restart_pause(std::uint32_t ends, Random& random) {
+    constexpr Duration first = std::chrono::milliseconds(100), most = std::chrono::seconds(30);
+    const Duration pause = std::min(most, first * (std::int64_t{1} << std::min(ends - 1, 20u)));
+    const std::int64_t fifth = pause.count() / 5;
+    return Duration(pause.count() + random.between(-fifth, fifth));
+}
+
+// `Worker` has has_ended().
+template <typename Worker>
+class Keeper {
+public:
+    // Starts one, and returns once it is ready. Blocks.
+    using Start = std::function<Result<std::shared_ptr<Worker>>()>;
+    Keeper(std::string name, Start start) : name_(std::move(name)), start_(std::move(start)) {}
+
+    // Starts it if it does not run, and the pause is over.
+    Result<std::shared_ptr<Worker>> get() {
+        const Instant now = SystemClock().now();
+        std::optional<Duration> pause;
+        auto found = state_.with([&](State& state) -> Result<std::shared_ptr<Worker>> {
+            if (state.worker && !state.worker->has_ended()) return state.worker;
+            if (state.worker) pause = ended(state, now);
+            if (state.is_starting || now < state.not_before) {
+                return away(state.is_starting ? "is starting" : "has ended and is started again");
+            }
+            state.is_starting = true;
+            return std::shared_ptr<Worker>();
+        });
+        if (pause) {
+            trace(TraceLevel::warning,
+                  "the process of the functions has ended; it is started again",
+                  {{"process", name_},
+                   {"in", fmt::format("{} ms", *pause / std::chrono::milliseconds(1))}});
+        }
+        if (!found.ok() || *found) return found;
+        return begin();
+    }
+
+    // Lets go of the worker: it ends once nobody uses it any more.
+    void stop() {
+        auto last = state_.with([](State& state) {
+            state.is_starting = true;  // for good
+            return std::exchange(state.worker, nullptr);
+        });
+    }
+
+private:
+    struct State {
+        std::shared_ptr<Worker> worker;
+        bool is_starting = false;
+        std::uint32_t ends = 0;  // in a row
+        Instant began{};
+        Instant not_before{};
+        Random random{secure_number()};
+    };
+    static constexpr Duration healthy = std::chrono::minutes(1);
+
+    Duration ended(State& state, Instant now) {
+        state.ends = now - state.began > healthy ? 1 : state.ends + 1;
+        state.worker.reset();
+        const Duration pause = restart_pause(state.ends, state.random);
+        state.not_before = now + pause;
+        return pause;
+    }
+
+    Result<std::shared_ptr<Worker>> begin() {
+        auto started = start_();
+        const Instant now = SystemClock().now();
+        state_.with([&](State& state) {
+            state.is_starting = false;
+            state.began = now;
+            if (started.ok()) {
+                state.worker = *started;
+            } else {
+                ++state.ends;
+                state.not_before = now + restart_pause(state.ends, state.random);
+            }
+        });
+        // Whatever the cause: it did not begin, and the event is not to blame.
+        if (!started.ok()) return away("cannot be started: " + started.error().detail);
+        return started;
+    }
+
+    Error away(std::string_view why) const {
+        return {ErrorCode::unavailable, fmt::format("{} {}", name_, why)};
+    }
+
+    const std::string name_;
+    const Start start_;
+    Guarded<State> state_;
+};
+
+}  // namespace evenkeel::host

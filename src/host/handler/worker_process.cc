@@ -1,0 +1,350 @@
+#include "host/handler/worker_process.h"
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstring>
+#include <utility>
+
+#include <fcntl.h>
+#include <sys/eventfd.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fmt/core.h>
+#include <poll.h>
+
+#include "base/clock.h"
+#include "base/guarded.h"
+#include "base/promise.h"
+#include "base/text.h"
+#include "io/system/loop.h"
+
+namespace evenkeel::host {
+namespace {
+
+constexpr int tick_ms = 100;
+constexpr std::size_t read_bytes = std::size_t{64} << 10;
+constexpr Duration grace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
+constexpr int no_program = 127;
+
+// A descriptor of ours.
+class Descriptor {
+public:
+    Descriptor() = default;
+    explicit Descriptor(int number) : number_(number) {}
+    Descriptor(Descriptor&& other) noexcept : number_(std::exchange(other.number_, -1)) {}
+    Descriptor& operator=(Descriptor&& other) noexcept {
+        std::swap(number_, other.number_);
+        return *this;
+    }
+    ~Descriptor() { close(); }
+    int get() const { return number_; }
+    bool is_open() const { return number_ >= 0; }
+    void close() {
+        if (number_ >= 0) ::close(std::exchange(number_, -1));
+    }
+
+private:
+    int number_ = -1;
+};
+
+struct Pipe {
+    Descriptor read, write;
+};
+Result<Pipe> make_pipe() {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) != 0) {
+        return Error{ErrorCode::unavailable,
+                     fmt::format("cannot create a pipe: {}", std::strerror(errno))};
+    }
+    return Pipe{Descriptor(ends[0]), Descriptor(ends[1])};
+}
+
+// What exec() wants: pointers into the texts.
+std::vector<char*> pointers(std::vector<std::string>& texts) {
+    std::vector<char*> all;
+    all.reserve(texts.size() + 1);
+    for (auto& text : texts) all.push_back(text.data());
+    all.push_back(nullptr);
+    return all;
+}
+
+struct Child {
+    const char* program;
+    const char* folder;
+    char* const* arguments;
+    char* const* environment;
+    int input, output, errors, answers;  // answers: -1 for none
+    std::optional<std::uint64_t> memory_max;
+};
+
+// In the child: only calls that are safe between fork() and exec().
+[[noreturn]] void become(const Child& child, pid_t parent) {
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent) _exit(no_program);
+    setpgid(0, 0);
+    if (child.memory_max) {
+        // Of data, not of addresses: runtimes such as Node reserve far more of these than they use.
+        const rlimit limit{*child.memory_max, *child.memory_max};
+        if (setrlimit(RLIMIT_DATA, &limit) != 0) _exit(no_program);
+    }
+    sigset_t none;
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, nullptr);
+    std::signal(SIGPIPE, SIG_DFL);
+    if (child.folder[0] != '\0' && chdir(child.folder) != 0) _exit(no_program);
+    // By way of high numbers, since a pipe may have one of the numbers that it is to become.
+    const int from[] = {child.input, child.output, child.errors, child.answers};
+    int high[] = {-1, -1, -1, -1};
+    for (int i = 0; i < 4; ++i) {
+        if (from[i] >= 0) high[i] = fcntl(from[i], F_DUPFD_CLOEXEC, 10);
+    }
+    for (int i = 0; i < 4; ++i) {
+        if (high[i] >= 0 && dup2(high[i], i) < 0) _exit(no_program);
+    }
+    execve(child.program, child.arguments, child.environment);
+    _exit(no_program);
+}
+
+}  // namespace
+
+struct WorkerProcess::State {
+    explicit State(Options given) : options(std::move(given)) {}
+
+    Options options;
+    std::atomic<pid_t> process{-1};
+    std::atomic<bool> ended{false};
+    std::atomic<bool> is_stopping{false};
+    Descriptor wake;
+    Descriptor input, output, errors, answers;
+    Guarded<std::string> outbox;
+    std::string unread[3];
+    io::system::WorkerThread thread{"worker-io/0"};
+
+    Result<> spawn();
+    void run();
+    void send(std::string& left);
+    bool receive(Stream stream, Descriptor& from);
+    void lines_of(Stream stream, std::string& text);
+    void wait_for_end();
+    void signal_group(int number) const {
+        const pid_t leader = process;
+        if (leader > 0 && !ended) kill(-leader, number);
+    }
+};
+
+Result<> WorkerProcess::State::spawn() {
+    static const auto ignored = std::signal(SIGPIPE, SIG_IGN);
+    static_cast<void>(ignored);
+    const std::string program =
+        find_program(options.command.at(0), options.folder, options.environment);
+    if (program.empty()) {
+        return Error{ErrorCode::not_found,
+                     fmt::format("there is no program '{}' in PATH", shown(options.command[0]))};
+    }
+    if (access(program.c_str(), X_OK) != 0) {
+        return Error{ErrorCode::not_found,
+                     fmt::format("cannot run '{}': {}", shown(program), std::strerror(errno))};
+    }
+    EK_TRY_ASSIGN(auto in, make_pipe());
+    EK_TRY_ASSIGN(auto out, make_pipe());
+    EK_TRY_ASSIGN(auto err, make_pipe());
+    EK_TRY_ASSIGN(auto answer, make_pipe());
+    std::vector<std::string> arguments = options.command;
+    std::vector<std::string> variables = variables_of(options.environment);
+    const auto argument_pointers = pointers(arguments);
+    const auto variable_pointers = pointers(variables);
+    const Child child{program.c_str(),
+                      options.folder.c_str(),
+                      argument_pointers.data(),
+                      variable_pointers.data(),
+                      in.read.get(),
+                      out.write.get(),
+                      err.write.get(),
+                      options.has_answers ? answer.write.get() : -1,
+                      options.memory_max};
+    const pid_t parent = getpid();
+    const pid_t forked = fork();
+    if (forked == 0) become(child, parent);
+    if (forked < 0) {
+        return Error{ErrorCode::unavailable,
+                     fmt::format("cannot start a process: {}", std::strerror(errno))};
+    }
+    setpgid(forked, forked);  // here too: we may want to signal the group before it runs
+    process = forked;
+    input = std::move(in.write);
+    output = std::move(out.read);
+    errors = std::move(err.read);
+    if (options.has_answers) answers = std::move(answer.read);
+    fcntl(input.get(), F_SETFL, O_NONBLOCK);
+    wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    return {};
+}
+
+void WorkerProcess::State::send(std::string& left) {
+    while (!left.empty()) {
+        const ssize_t written = ::write(input.get(), left.data(), left.size());
+        if (written > 0) {
+            left.erase(0, static_cast<std::size_t>(written));
+        } else if (errno == EAGAIN || errno == EINTR) {
+            return;
+        } else {
+            input.close();
+            left.clear();
+        }
+    }
+}
+
+void WorkerProcess::State::lines_of(Stream stream, std::string& text) {
+    std::size_t begin = 0;
+    for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+        options.on_line(stream, std::string_view(text).substr(begin, end - begin));
+        begin = end + 1;
+    }
+    text.erase(0, begin);
+    if (text.size() <= (stream == Stream::answers ? line_bytes_max : read_bytes)) return;
+    if (stream == Stream::answers) {
+        signal_group(SIGKILL);
+    } else {
+        options.on_line(stream, text);
+    }
+    text.clear();
+}
+
+bool WorkerProcess::State::receive(Stream stream, Descriptor& from) {
+    std::string& text = unread[static_cast<std::size_t>(stream)];
+    const std::size_t before = text.size();
+    text.resize(before + read_bytes);
+    const ssize_t got = ::read(from.get(), text.data() + before, read_bytes);
+    text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+    if (got < 0 && errno == EINTR) return true;
+    lines_of(stream, text);
+    if (got > 0) return true;
+    if (!text.empty()) options.on_line(stream, text);
+    from.close();
+    return false;
+}
+
+void WorkerProcess::State::run() {
+    std::string left;  // of what is to be written
+    bool was_told = false;
+    Instant told{};
+    while (output.is_open() || errors.is_open() || answers.is_open()) {
+        left += outbox.with([](std::string& text) { return std::exchange(text, {}); });
+        if (input.is_open()) send(left);
+        const short wants = !left.empty() && input.is_open() ? POLLOUT : 0;
+        pollfd all[5] = {{output.get(), POLLIN, 0},
+                         {errors.get(), POLLIN, 0},
+                         {answers.get(), POLLIN, 0},
+                         {wake.get(), POLLIN, 0},
+                         {wants != 0 ? input.get() : -1, wants, 0}};
+        poll(all, 5, tick_ms);
+        std::uint64_t wakes = 0;
+        if (all[3].revents != 0) static_cast<void>(!::read(wake.get(), &wakes, sizeof wakes));
+        if (all[2].revents != 0) receive(Stream::answers, answers);
+        if (all[0].revents != 0) receive(Stream::output, output);
+        if (all[1].revents != 0) receive(Stream::errors, errors);
+        options.on_tick();
+        // A process that has ended may have left children that keep the pipes open.
+        siginfo_t info{};
+        const pid_t leader = process;
+        const bool is_gone =
+            waitid(P_PID, static_cast<id_t>(leader), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+            info.si_pid == leader;
+        if (is_gone && (all[0].revents | all[1].revents | all[2].revents) == 0) break;
+        if (!is_stopping) continue;
+        const Instant now = SystemClock().now();
+        if (!was_told) {
+            input.close();
+            signal_group(SIGTERM);
+            told = now;
+            was_told = true;
+        } else if (now > told + grace) {
+            signal_group(SIGKILL);
+        }
+    }
+    wait_for_end();
+}
+
+void WorkerProcess::State::wait_for_end() {
+    input.close();
+    const pid_t leader = process;
+    int status = 0;
+    const Instant began = SystemClock().now();
+    while (true) {
+        const pid_t found = waitpid(leader, &status, WNOHANG);
+        if (found == leader || (found < 0 && errno != EINTR)) break;
+        // It has closed all its outputs but goes on: nothing more can come of it.
+        if (SystemClock().now() > began + grace) kill(-leader, SIGKILL);
+        poll(nullptr, 0, 10);
+    }
+    kill(-leader, SIGKILL);  // what it has started and left
+    ended = true;
+    options.on_end(WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                                     : fmt::format("signal {}", WTERMSIG(status)));
+}
+
+Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(Options options) {
+    auto state = std::make_unique<State>(std::move(options));
+    State& ours = *state;
+    Promise<Result<>> spawned;
+    // On the thread that lives as long as the process: the kernel ends it with that thread.
+    ours.thread.post([&ours, &spawned] {
+        auto result = ours.spawn();
+        const bool is_good = result.ok();
+        spawned.set(std::move(result));
+        if (is_good) ours.run();
+    });
+    EK_TRY(spawned.wait());
+    return std::unique_ptr<WorkerProcess>(new WorkerProcess(std::move(state)));
+}
+
+WorkerProcess::WorkerProcess(std::unique_ptr<State> state) : state_(std::move(state)) {}
+
+WorkerProcess::~WorkerProcess() {
+    state_->is_stopping = true;
+    write("");
+    state_->thread.finish();
+}
+
+void WorkerProcess::write(std::string text) {
+    if (state_->ended) return;
+    state_->outbox.with([&](std::string& all) { all += text; });
+    const std::uint64_t one = 1;
+    static_cast<void>(!::write(state_->wake.get(), &one, sizeof one));
+}
+
+void WorkerProcess::kill_now() {
+    state_->signal_group(SIGKILL);
+}
+
+bool WorkerProcess::has_ended() const {
+    return state_->ended;
+}
+
+int WorkerProcess::id() const {
+    return state_->process;
+}
+
+std::string find_program(const std::string& program, const std::string& folder,
+                         const Environment& environment) {
+    if (program.starts_with('/')) return program;
+    if (program.find('/') != std::string::npos) return folder + "/" + program;
+    const auto found = environment.find("PATH");
+    std::string_view path = found == environment.end() ? "/usr/local/bin:/usr/bin:/bin"
+                                                       : std::string_view(found->second);
+    while (!path.empty()) {
+        const auto end = std::min(path.find(':'), path.size());
+        std::string candidate = fmt::format("{}/{}", path.substr(0, end), program);
+        if (end > 0 && access(candidate.c_str(), X_OK) == 0) return candidate;
+        path.remove_prefix(std::min(end + 1, path.size()));
+    }
+    return {};
+}
+
+}  // namespace evenkeel::host

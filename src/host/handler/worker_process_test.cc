@@ -1,0 +1,117 @@
+#include "host/handler/worker_process.h"
+
+#include <gtest/gtest.h>
+
+#include "base/guarded.h"
+#include "base/promise.h"
+
+namespace evenkeel::host {
+namespace {
+
+const Environment usual = {{"PATH", "/usr/bin:/bin"}};
+
+// What a process said, until it has ended.
+struct Heard {
+    Guarded<std::string> text;
+    Promise<std::string> ended;
+
+    WorkerProcess::Options options(std::vector<std::string> command) {
+        WorkerProcess::Options wanted;
+        wanted.command = std::move(command);
+        wanted.environment = usual;
+        wanted.on_line = [this](Stream stream, std::string_view line) {
+            const char* const names[] = {"out", "err", "answer"};
+            text.with([&](std::string& all) {
+                all +=
+                    std::string(names[static_cast<int>(stream)]) + ":" + std::string(line) + "\n";
+            });
+        };
+        wanted.on_end = [this](const std::string& how) { ended.set(how); };
+        return wanted;
+    }
+    std::string all() {
+        return text.with([](const std::string& said) { return said; });
+    }
+};
+
+TEST(WorkerProcess, tells_its_lines_and_how_it_ended) {
+    Heard heard;
+    auto options =
+        heard.options({"sh", "-c", "read x; echo out $x; echo err >&2; echo {} >&3; exit 3"});
+    options.has_answers = true;
+    auto process = WorkerProcess::start(std::move(options));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+
+    (*process)->write("hello\n");
+
+    EXPECT_EQ(heard.ended.wait(), "exit code 3");
+    EXPECT_TRUE((*process)->has_ended());
+    const std::string said = heard.all();
+    EXPECT_NE(said.find("out:out hello\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("err:err\n"), std::string::npos) << said;
+    EXPECT_NE(said.find("answer:{}\n"), std::string::npos) << said;
+}
+
+TEST(WorkerProcess, has_no_more_memory_than_it_may) {
+    Heard heard;
+    auto options = heard.options({"python3", "-c", "bytearray(100 << 20)"});
+    options.memory_max = std::uint64_t{64} << 20;
+
+    const auto process = WorkerProcess::start(std::move(options));
+
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+    EXPECT_EQ(heard.ended.wait(), "exit code 1");
+    EXPECT_NE(heard.all().find("MemoryError"), std::string::npos) << heard.all();
+}
+
+TEST(WorkerProcess, ends_when_it_is_let_go) {
+    Heard heard;
+    auto process = WorkerProcess::start(heard.options({"sh", "-c", "echo up; exec cat"}));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+
+    process->reset();
+
+    EXPECT_TRUE(heard.ended.is_set());
+}
+
+TEST(WorkerProcess, can_be_killed_with_all_that_it_started) {
+    Heard heard;
+    auto process = WorkerProcess::start(heard.options({"sh", "-c", "sleep 1000 & sleep 1000"}));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+
+    (*process)->kill_now();
+
+    EXPECT_EQ(heard.ended.wait(), "signal 9");
+}
+
+TEST(WorkerProcess, is_not_held_up_by_children_that_keep_its_output) {
+    Heard heard;
+    auto process = WorkerProcess::start(heard.options({"sh", "-c", "setsid sleep 30 & exit 0"}));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+
+    EXPECT_EQ(heard.ended.wait(), "exit code 0");
+}
+
+TEST(WorkerProcess, names_a_program_that_is_not_there) {
+    Heard heard;
+
+    EXPECT_EQ(WorkerProcess::start(heard.options({"no-such-program"})).error().code,
+              ErrorCode::not_found);
+    EXPECT_EQ(WorkerProcess::start(heard.options({"/etc/passwd"})).error().code,
+              ErrorCode::not_found);
+}
+
+TEST(WorkerProcess, has_only_the_environment_it_was_given) {
+    Heard heard;
+    auto options = heard.options({"sh", "-c", "echo $NAME/$HOME; pwd"});
+    options.environment["NAME"] = "value";
+    options.folder = "/usr";
+    auto process = WorkerProcess::start(std::move(options));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+
+    EXPECT_EQ(heard.ended.wait(), "exit code 0");
+    EXPECT_EQ(heard.all(), "out:value/\nout:/usr\n");
+}
+
+}  // namespace
+}  // namespace evenkeel::host

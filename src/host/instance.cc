@@ -1,0 +1,200 @@
+// tidy: no test: the tests of the function host in tests/process run instances with real hubs
+#include "host/instance.h"
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include <fmt/core.h>
+
+#include "base/log.h"
+#include "base/text.h"
+#include "eventhubs/connection_string.h"
+#include "eventhubs/names.h"
+#include "host/handler/cloud_handler.h"
+#include "host/handler/custom_handler.h"
+#include "host/handler/shim_handler.h"
+#include "io/system/worker_pool.h"
+
+namespace evenkeel::host {
+namespace {
+
+// Executions of one function at a time, one for each partition: they wait most of the time.
+constexpr std::uint32_t executions_max = 16;
+// Until an execution that did not end in time is ended, and a little more.
+constexpr Duration end_margin = std::chrono::seconds(5);
+
+Error of_function(const Function& function, const Error& error) {
+    return {error.code, fmt::format("function '{}': {}", function.name, error.detail)};
+}
+
+bool share_a_group(const Function& a, const Function& b) {
+    return &a != &b && !a.disabled && !b.disabled &&
+           eventhubs::folded(a.event_hub) == eventhubs::folded(b.event_hub) &&
+           eventhubs::folded(a.consumer_group) == eventhubs::folded(b.consumer_group);
+}
+
+void report(const std::string& function, const Failure& failure) {
+    trace(failure.is_retried ? TraceLevel::warning : TraceLevel::error, failure.error.detail,
+          {{"function", function},
+           {"partition", failure.partition ? fmt::format("{}", *failure.partition) : "-"},
+           {"at", failure.operation},
+           {"again_in", failure.is_retried ? fmt::format("{} ms", failure.retried_in.count())
+                                           : std::string("-")}});
+}
+
+}  // namespace
+
+Instance::Instance(const App& app, InstanceOptions options)
+    : app_(app),
+      options_(std::move(options)),
+      send_outputs_([this](const Function& function, const Outcome& outcome) {
+          return outputs_.send(function, outcome);
+      }) {}
+
+Instance::~Instance() {
+    static_cast<void>(stop());
+}
+
+Result<std::unique_ptr<Instance>> Instance::start(const App& app, InstanceOptions options) {
+    std::unique_ptr<Instance> instance(new Instance(app, std::move(options)));
+    EK_TRY(instance->start_handlers());
+    for (const Function& function : app.functions) {
+        if (function.disabled) continue;
+        if (const auto started = instance->start_function(function); !started.ok()) {
+            return of_function(function, started.error());
+        }
+    }
+    return instance;
+}
+
+Result<> Instance::start_handlers() {
+    const auto has = [&](Kind kind) {
+        return std::any_of(
+            app_.functions.begin(), app_.functions.end(),
+            [&](const Function& function) { return function.kind == kind && !function.disabled; });
+    };
+    if (has(Kind::command)) {
+        commands_ = make_command_handler(app_, options_.event_line, options_.drain_max);
+    }
+    if (has(Kind::custom_handler)) {
+        EK_TRY_ASSIGN(custom_, start_custom_handler(app_));
+    }
+    if (has(Kind::python)) {
+        EK_TRY_ASSIGN(python_, start_shim_handler(app_, Kind::python));
+    }
+    if (has(Kind::node)) {
+        EK_TRY_ASSIGN(node_, start_shim_handler(app_, Kind::node));
+    }
+    if (has(Kind::cloud_events)) {
+        EK_TRY_ASSIGN(cloud_, make_cloud_handler(app_));
+    }
+    return {};
+}
+
+Handler& Instance::handler_of(const Function& function) const {
+    switch (function.kind) {
+        case Kind::command: return *commands_;
+        case Kind::custom_handler: return *custom_;
+        case Kind::python: return *python_;
+        case Kind::node: return *node_;
+        case Kind::cloud_events: return *cloud_;
+    }
+    return *commands_;
+}
+
+Result<ProcessorOptions> Instance::processor_options(const Function& function) const {
+    const HostOptions& host = app_.options;
+    ProcessorOptions wanted;
+    wanted.hub = function.connection;
+    wanted.group = function.consumer_group;
+    wanted.store = app_.store;
+    const bool is_shared =
+        std::any_of(app_.functions.begin(), app_.functions.end(),
+                    [&](const Function& other) { return share_a_group(function, other); });
+    wanted.id = is_shared ? options_.name + "-" + function.name : options_.name;
+    wanted.profile = options_.profile;
+    wanted.strategy = Strategy::greedy;
+    wanted.accept_store_loss = options_.accept_store_loss;
+    const bool is_many = function.cardinality == Cardinality::many;
+    wanted.batch_events_max = is_many ? host.max_batch : 1;
+    if (is_many && host.min_batch > 1) {
+        wanted.batch_events_min = host.min_batch;
+        wanted.max_wait = host.max_wait;
+    }
+    wanted.prefetch_events = std::max(1u, host.prefetch_events);
+    if (host.prefetch_bytes) {
+        wanted.prefetch_bytes = static_cast<std::size_t>(std::max<std::uint64_t>(
+            1, std::min<std::uint64_t>(*host.prefetch_bytes, std::size_t{1} << 30)));
+    }
+    wanted.track_end = host.track_end;
+    wanted.start = host.start;
+    wanted.checkpoints.manual = !host.writes_checkpoints;
+    wanted.checkpoints.every_events =
+        host.checkpoint_every_batches == 1
+            ? 1
+            : std::uint64_t{host.checkpoint_every_batches} * wanted.batch_events_max;
+    // The function's own policy has been used up when the processor hears of a failure.
+    if (function.retry) wanted.retry.attempts_max = 1;
+    wanted.dead_letter_hub = host.dead_letter_hub;
+    wanted.workers = executions_max;
+    wanted.handler_slow = std::chrono::milliseconds(0);
+    wanted.drain_max =
+        std::chrono::duration_cast<std::chrono::milliseconds>(options_.drain_max + end_margin);
+    wanted.on_error = [name = function.name](const Failure& failure) { report(name, failure); };
+    return wanted;
+}
+
+Result<> Instance::start_function(const Function& function) {
+    EK_TRY_ASSIGN(const auto target, eventhubs::parse_connection_string(function.connection));
+    EK_TRY_ASSIGN(auto wanted, processor_options(function));
+    EK_TRY_ASSIGN(auto processor, Processor::open(std::move(wanted)));
+    const FunctionPlace place{.function = function,
+                              .rule = app_.options.checkpoint_rule,
+                              .host_name = target.endpoint.host,
+                              .handler = handler_of(function),
+                              .outputs = send_outputs_,
+                              .counts = counts_};
+    EK_TRY(processor->start([place](std::uint32_t) {
+        return std::unique_ptr<PartitionHandler>(std::make_unique<FunctionRun>(place));
+    }));
+    running_.push_back({function, std::move(processor)});
+    return {};
+}
+
+std::optional<Error> Instance::why_ended() {
+    for (auto& running : running_) {
+        if (!running.processor->has_ended()) continue;
+        const auto ended = running.processor->wait();
+        return of_function(
+            running.function,
+            ended.ok() ? Error{ErrorCode::unavailable, "its processor has ended"} : ended.error());
+    }
+    return std::nullopt;
+}
+
+InstanceReport Instance::stop() {
+    InstanceReport total{.is_clean = true};
+    if (!running_.empty()) {
+        // All at once: one that drains for long does not keep the others waiting.
+        io::system::WorkerPool pool("stop", static_cast<std::uint32_t>(running_.size()));
+        std::vector<StopReport> reports(running_.size());
+        for (std::size_t i = 0; i < running_.size(); ++i) {
+            pool.post([this, i, &reports] { reports[i] = running_[i].processor->stop(); });
+        }
+        pool.finish();
+        for (const auto& stopped : reports) total.is_clean = total.is_clean && stopped.is_clean;
+        running_.clear();
+    }
+    commands_.reset();
+    custom_.reset();
+    python_.reset();
+    node_.reset();
+    cloud_.reset();
+    total.executions = counts_.executions;
+    total.failures = counts_.failures;
+    total.events = counts_.events;
+    return total;
+}
+
+}  // namespace evenkeel::host

@@ -1,0 +1,241 @@
+// Apps as their users have them, in real processes against a real hub.
+#include <cstdlib>
+
+#include <unistd.h>
+
+#include "process/host/host_fixture.h"
+
+namespace evenkeel::fault {
+namespace {
+
+constexpr const char* custom_server = R"(
+const http = require("http");
+http.createServer((request, response) => {
+    let text = "";
+    request.on("data", (part) => text += part);
+    request.on("end", () => {
+        response.setHeader("Content-Type", "application/json");
+        if (request.method !== "POST") return response.end();
+        const events = JSON.parse(JSON.parse(text).Data.events);
+        if (events.some((event) => event.n === 13)) response.statusCode = 500;
+        response.end(JSON.stringify({Outputs: {alerts: events.map((event) => ({seen: event.n}))}}));
+    });
+}).listen(process.env.FUNCTIONS_CUSTOMHANDLER_PORT, "127.0.0.1");
+)";
+
+constexpr const char* python_app = R"(
+import json
+import logging
+import azure.functions as func
+app = func.FunctionApp()
+
+@app.event_hub_message_trigger(arg_name="events", event_hub_name="eh1", connection="HUB",
+                               cardinality="many")
+@app.event_hub_output(arg_name="alerts", event_hub_name="alerts", connection="HUB")
+def many(events: list[func.EventHubEvent], alerts: func.Out[str], context: func.Context):
+    logging.info("%s got %d events", context.function_name, len(events))
+    if any(event.enqueued_time.tzinfo is None for event in events): raise ValueError("local time")
+    seen = [json.loads(event.get_body())["n"] for event in events]
+    alerts.set([json.dumps({"seen": n}) for n in seen])
+)";
+
+constexpr const char* node_app = R"(
+const { app, output } = require("@azure/functions");
+app.eventHub("one", {
+    connection: "HUB", eventHubName: "eh1", cardinality: "one",
+    return: output.eventHub({ eventHubName: "alerts", connection: "HUB" }),
+    retry: { strategy: "fixedDelay", maxRetryCount: 1, delayInterval: { milliseconds: 1 } },
+    handler: async (event, context) => {
+        if (event.n % 3 === 0 && context.retryContext.retryCount === 0) throw new Error("once");
+        return { seen: event.n };
+    },
+});
+)";
+
+std::string trigger(const std::string& more) {
+    return R"({"bindings": [{"type": "eventHubTrigger", "name": "events", "eventHubName": "eh1",
+        "connection": "HUB", "cardinality": "many"}, {"type": "eventHub", "direction": "out",
+        "name": "alerts", "eventHubName": "alerts", "connection": "HUB"}])" +
+           more + "}";
+}
+
+TEST_F(FunctionHost, runs_a_command_and_repeats_nothing) {
+    const std::string out = app_.path() + "/f/out";
+    app_.add("host.json", "{}")
+        .add("f/function.json", trigger(R"(, "evenkeel": {"command": "cat >> out"})"));
+    const auto handled = [&](std::size_t events) {
+        return eventually([&] {
+            return access(out.c_str(), F_OK) == 0 &&
+                   count(test::read_whole_file(out), "\n") >= events;
+        });
+    };
+
+    send(1, 20);
+    auto first = start("a");
+    EXPECT_TRUE(handled(20));
+    stop(*first);
+    send(21, 25);
+    auto second = start("b");
+    EXPECT_TRUE(handled(25));
+    stop(*second);
+
+    EXPECT_EQ(count(test::read_whole_file(out), "\n"), 25u);
+}
+
+TEST_F(FunctionHost, runs_the_apps_that_init_writes) {
+    for (const std::string kind : {"exec", "cpp"}) {
+        const std::string app = folder_.path() + "/" + kind;
+        expect_done({"host", "init", kind, app});
+        if (kind == "cpp") {
+            const Outcome made =
+                run_to_end({"/usr/bin/c++", "-o", app + "/show/show", app + "/show/show.cc"});
+            ASSERT_EQ(made.exit_code, 0) << made.errors;
+        }
+        expect_done({"send", "eh1", "-q", "hello " + kind});
+
+        Process host({test::evenkeel_program(), "host", app, "--instance", "a", "--store",
+                      "sqlite:" + folder_.path() + "/" + kind + ".db"});
+        std::string said;
+        if (kind == "exec") {
+            const std::string out = app + "/show/events.ndjson";
+            EXPECT_TRUE(eventually([&] {
+                return access(out.c_str(), F_OK) == 0 &&
+                       has(test::read_whole_file(out), "hello exec");
+            }));
+        } else {
+            std::string line;
+            do {
+                line = host.read_error_line();
+                said += line + "\n";
+            } while (!line.empty() && !has(line, "hello cpp"));
+            EXPECT_TRUE(has(said, "hello cpp")) << said;
+        }
+        said += stop(host);
+        EXPECT_FALSE(has(said, "error")) << said;
+    }
+}
+
+// A process for each event: one of them wants more than it may have.
+TEST_F(FunctionHost, dead_letters_what_eats_the_memory) {
+    const std::string out = app_.path() + "/f/out";
+    app_.add("host.json", "{}")
+        .add("f/handle.py", R"(
+import sys
+text = sys.stdin.read()
+if "eat" in text: bytearray(1 << 30)
+open("out", "a").write(text)
+)")
+        .add("f/function.json", R"({"bindings": [{"type": "eventHubTrigger", "name": "event",
+            "eventHubName": "eh1", "connection": "HUB"}], "evenkeel": {"command":
+            "python3 handle.py"}, "retry": {"strategy": "fixedDelay", "maxRetryCount": 1,
+            "delayInterval": "00:00:00"}})");
+    expect_done({"send", "eh1", "-q", "--partition", "0", "one", "eat it all", "two"});
+
+    Process host({test::evenkeel_program(), "host", app_.path(), "--instance", "a", "--store",
+                  store(), "--memory-max", "256MiB"});
+    EXPECT_TRUE(eventually([&] {
+        return access(out.c_str(), F_OK) == 0 && count(test::read_whole_file(out), "\n") >= 2;
+    }));
+    const std::string said = stop(host);
+
+    const std::string handled = test::read_whole_file(out);
+    EXPECT_EQ(count(handled, "\n"), 2u) << handled << said;
+    EXPECT_FALSE(has(handled, "eat")) << handled;
+    const std::string letters = evenkeel({"deadletter", "ls", "eh1", "--store", store()});
+    EXPECT_TRUE(has(letters, "exit code 1")) << letters << said;
+}
+
+TEST_F(FunctionHost, dead_letters_what_a_custom_handler_refuses) {
+    app_.add("host.json", R"({"customHandler": {"description": {"defaultExecutablePath": "node",
+                             "arguments": ["server.js"]}}})")
+        .add("server.js", custom_server)
+        .add("f/function.json", trigger(R"(, "retry": {"strategy": "fixedDelay", "maxRetryCount": 1,
+                                    "delayInterval": "00:00:00"})"));
+
+    send(1, 20);
+    auto host = start("a");
+    const std::string seen = alerts(19);
+    stop(*host);
+
+    EXPECT_EQ(count(seen, "seen"), 19u) << seen;
+    EXPECT_FALSE(has(seen, "\"seen\":13}")) << seen;
+    EXPECT_TRUE(has(evenkeel({"deadletter", "ls", "eh1", "--store",
+                              "sqlite:" + folder_.path() + "/progress.db"}),
+                    "status 500"));
+}
+
+// A service that takes CloudEvents and answers each with one.
+TEST_F(FunctionHost, posts_cloud_events_to_an_address) {
+    Process receiver({"/usr/bin/env", "python3", "-c", R"(
+import http.server
+import json
+class Receiver(http.server.BaseHTTPRequestHandler):
+    def do_POST(self):
+        body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        answer = json.dumps({"seen": body["n"], "id": self.headers["ce-id"]}).encode()
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(answer)))
+        self.end_headers()
+        self.wfile.write(answer)
+    def log_message(self, *_): pass
+server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
+print(server.server_port, flush=True)
+server.serve_forever()
+)"});
+    std::string port;
+    char c = 0;
+    while (receiver.read_output(&c, 1) && c != '\n') port += c;
+    app_.add("host.json", "{}")
+        .add("f/function.json", R"({"bindings": [{"type": "eventHubTrigger", "name": "event",
+            "eventHubName": "eh1", "connection": "HUB"}, {"type": "eventHub", "direction": "out",
+            "name": "alerts", "eventHubName": "alerts", "connection": "HUB"}],
+            "evenkeel": {"url": "http://127.0.0.1:)" +
+                                    port + R"(/events"}})");
+
+    send(1, 10);
+    auto host = start("a");
+    const std::string seen = alerts(10);
+    stop(*host);
+
+    EXPECT_EQ(count(seen, "seen"), 10u) << seen;
+    EXPECT_TRUE(has(seen, "eh1/0/0")) << seen;
+}
+
+TEST_F(FunctionHost, runs_a_python_app_as_it_is) {
+    const Outcome packages =
+        run_to_end({test::source_path("tests/process/host/packages"), "python"});
+    if (packages.exit_code != 0) GTEST_SKIP() << "azure-functions: " << packages.errors;
+    setenv("PYTHONPATH", packages.output.substr(0, packages.output.find('\n')).c_str(), 1);
+    app_.add("host.json", "{}").add("function_app.py", python_app);
+
+    send(1, 20);
+    auto host = start("a");
+    const std::string seen = alerts(20);
+    const std::string said = stop(*host);
+
+    EXPECT_EQ(count(seen, "seen"), 20u) << seen;
+    EXPECT_TRUE(has(said, "many got ")) << said;
+}
+
+TEST_F(FunctionHost, runs_a_node_app_as_it_is) {
+    const Outcome packages = run_to_end({test::source_path("tests/process/host/packages"), "node"});
+    if (packages.exit_code != 0) GTEST_SKIP() << "@azure/functions: " << packages.errors;
+    const std::string modules = packages.output.substr(0, packages.output.find('\n'));
+    app_.add("host.json", "{}")
+        .add("package.json", R"({"main": "src/*.js"})")
+        .add("src/functions.js", node_app)
+        .add("src/broken.js", "this is no JavaScript");
+    ASSERT_EQ(symlink((modules + "/node_modules").c_str(), (app_.path() + "/node_modules").c_str()),
+              0);
+
+    send(1, 20);
+    auto host = start("a");
+    const std::string seen = alerts(20);
+    const std::string said = stop(*host);
+
+    EXPECT_EQ(count(seen, "seen"), 20u) << seen;
+    EXPECT_TRUE(has(said, "src/broken.js cannot be loaded")) << said;
+}
+
+}  // namespace
+}  // namespace evenkeel::fault
