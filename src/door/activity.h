@@ -78,6 +78,8 @@ public:
     void reader_displaced(const Visitor& visitor, std::string_view what, std::string_view why);
     // From arrival to acknowledgement.
     void stored(Duration time) { store_time_.observe(time.count()); }
+    // That are open now.
+    std::int64_t connections() const { return connections_.value(); }
     // Says what was left out. About once a second.
     void tick();
 

@@ -24,6 +24,15 @@ Refusal reason_of(Crowd::Verdict verdict) {
 
 }  // namespace
 
+std::string_view name_of(Transport transport) {
+    switch (transport) {
+        case Transport::tcp: return "amqp";
+        case Transport::tls: return "amqps";
+        case Transport::websocket: return "websocket";
+    }
+    return "";
+}
+
 Door::Door(io::Loop& loop, io::Executor& reads, io::Network& network, hub::Namespace& hubs,
            AccessRules rules, const DoorOptions& options)
     : loop_(loop),
@@ -62,10 +71,29 @@ Result<io::Endpoint> Door::listen(const io::Endpoint& endpoint) {
     return local;
 }
 
-void Door::serve(std::unique_ptr<io::Listener> listener) {
+void Door::serve(std::unique_ptr<io::Listener> listener, Transport transport) {
     loop_.check_here();
     listeners_.push_back(std::move(listener));
-    accept(*listeners_.back());
+    accept(*listeners_.back(), transport);
+}
+
+ConnectionPage Door::connections(const ConnectionQuery& query) const {
+    loop_.check_here();
+    ConnectionPage page;
+    for (const auto& [id, peer] : peers_) {
+        const bool is_wanted = id > query.after && page.connections.size() < query.limit;
+        if (query.hub.empty() && !is_wanted) {
+            ++page.total;
+            continue;
+        }
+        auto info = peer->info(query.hub);
+        if (!info) continue;
+        ++page.total;
+        if (is_wanted) page.connections.push_back(std::move(*info));
+    }
+    const bool is_full = page.connections.size() == query.limit;
+    if (is_full && page.connections.back().id < last_peer_) page.next = page.connections.back().id;
+    return page;
 }
 
 void Door::set_admin_ports(std::uint16_t http, std::uint16_t https) {
@@ -80,22 +108,22 @@ void Door::set_quotas(const ThrottleOptions& whole, const std::vector<QuotaOptio
     for (auto& [id, peer] : peers_) peer->count_again();
 }
 
-void Door::accept(io::Listener& listener) {
-    listener.accept([this, &listener](Result<std::unique_ptr<io::Socket>> socket) {
+void Door::accept(io::Listener& listener, Transport transport) {
+    listener.accept([this, &listener, transport](Result<std::unique_ptr<io::Socket>> socket) {
         if (stopping_) return;
         if (socket.ok()) {
-            adopt(std::move(*socket));
-            return accept(listener);
+            adopt(std::move(*socket), transport);
+            return accept(listener, transport);
         }
         // Descriptors ran out, most likely: those that are there go on, and we try again.
         trace(TraceLevel::warning, "a client was not accepted", {{"cause", socket.error().detail}});
-        loop_.run_after(accept_pause, lifetime_.guard([this, &listener] {
-            if (!stopping_) accept(listener);
+        loop_.run_after(accept_pause, lifetime_.guard([this, &listener, transport] {
+            if (!stopping_) accept(listener, transport);
         }));
     });
 }
 
-void Door::adopt(std::unique_ptr<io::Socket> socket) {
+void Door::adopt(std::unique_ptr<io::Socket> socket, Transport transport) {
     loop_.check_here();
     if (stopping_) return;  // closed by its destruction
     const std::uint64_t id = ++last_peer_;
@@ -114,7 +142,7 @@ void Door::adopt(std::unique_ptr<io::Socket> socket) {
         peers_.erase(id);
         finish_stop_if_empty();
     });
-    peer = std::make_unique<Peer>(context_, id, std::move(socket), std::move(gone));
+    peer = std::make_unique<Peer>(context_, id, std::move(socket), std::move(gone), transport);
     if (refused) peer->refuse(refusal_of(admission.verdict));
     activity_.connected();
     peer->start();

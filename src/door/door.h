@@ -9,6 +9,7 @@
 #include "door/activity.h"
 #include "door/amqp/peer.h"
 #include "door/auth/access.h"
+#include "door/connections.h"
 #include "door/crowd.h"
 #include "io/socket.h"
 #include "io/timer.h"
@@ -38,15 +39,17 @@ public:
     // Plain AMQP; the real port if 0 was asked for.
     Result<io::Endpoint> listen(const io::Endpoint& endpoint);
     // The same with a listener of another kind, TLS say.
-    void serve(std::unique_ptr<io::Listener> listener);
+    void serve(std::unique_ptr<io::Listener> listener, Transport transport = Transport::tcp);
     // A client that came in another way, by a WebSocket say: AMQP bytes from here on.
-    void adopt(std::unique_ptr<io::Socket> socket);
+    void adopt(std::unique_ptr<io::Socket> socket, Transport transport = Transport::tcp);
     // Takes no more clients, settles what is on its way to disk and tells those that are there;
     // `done` runs when all have gone, or were cut because they did not answer in time: in that of
     // PeerTimes, and within `limit` all together.
     void stop(Task done, std::optional<Duration> limit = std::nullopt);
 
     std::size_t connection_count() const { return peers_.size(); }
+    // In the order in which they came.
+    ConnectionPage connections(const ConnectionQuery& query) const;
     // To ask, or to replace: links whose key has gone are closed at the next tick.
     AccessRules& rules() { return rules_; }
     // For tokens from now on; those that were taken hold until they expire.
@@ -61,7 +64,7 @@ private:
     // Who is refused or displaced is told so, as long as they are not too many themselves.
     static constexpr std::uint32_t refused_max = 100;
 
-    void accept(io::Listener& listener);
+    void accept(io::Listener& listener, Transport transport);
     void displace(Crowd::Id id);
     amqp::Condition refusal_of(Crowd::Verdict verdict) const;
     // Connected, and on their way out.

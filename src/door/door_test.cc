@@ -21,6 +21,69 @@ TEST(Door, tells_a_client_that_there_are_too_many) {
     EXPECT_EQ(world.door->connection_count(), 2u);
 }
 
+TEST(Door, tells_operators_who_is_connected_and_what_its_links_do) {
+    DoorFixture world;
+    world.create("eh2", 1);
+    Client& client = world.client();
+    const auto sender = client.sender("eh1/Partitions/0");
+    const auto reader = client.receiver(
+        reading_address, {.properties = a_map({{"com.microsoft:epoch", a_long(3)}}), .credit = 10});
+    const auto any = client.sender("eh2");
+    ASSERT_TRUE(reader->is_open() && any->is_open());
+    for (int i = 0; i < 4; ++i) EXPECT_EQ(client.outcome(sender, a_data("x")), "");
+    client.run_for(2s);
+    world.stranger();
+
+    const auto page = world.door->connections({});
+
+    ASSERT_EQ(page.connections.size(), 2u);
+    EXPECT_EQ(page.total, 2u);
+    EXPECT_FALSE(page.next);
+    const ConnectionInfo& first = page.connections[0];
+    EXPECT_EQ(first.container, "client");
+    EXPECT_EQ(first.who, "root");
+    EXPECT_EQ(first.from.host, "client");
+    ASSERT_EQ(first.links.size(), 3u) << "links of nodes are left out";
+    EXPECT_EQ(first.links[0].hub, "eh1");
+    EXPECT_FALSE(first.links[0].is_reader);
+    EXPECT_EQ(first.links[0].partition, PartitionId{0});
+    EXPECT_EQ(first.links[0].events, 4);
+    EXPECT_GT(first.links[0].per_second, 0);
+    EXPECT_TRUE(first.links[1].is_reader);
+    EXPECT_EQ(first.links[1].group, "$Default");
+    EXPECT_EQ(first.links[1].epoch, Epoch{3});
+    EXPECT_EQ(first.links[1].events, 4);
+    EXPECT_EQ(first.links[1].credit, 6u);
+    EXPECT_FALSE(first.links[2].partition);
+    EXPECT_EQ(page.connections[1].who, "");
+    EXPECT_TRUE(page.connections[1].links.empty());
+}
+
+TEST(Door, tells_of_one_event_hub_only_its_links_and_page_by_page) {
+    DoorFixture world;
+    world.create("eh2", 1);
+    Client& both = world.client();
+    const auto first = both.sender("eh1");
+    const auto second = both.sender("eh2");
+    Client& other = world.client();
+    const auto third = other.sender("eh1");
+    ASSERT_TRUE(first->is_open() && second->is_open() && third->is_open());
+
+    const auto of_hub = world.door->connections({.hub = "eh2"});
+    ASSERT_EQ(of_hub.connections.size(), 1u);
+    EXPECT_EQ(of_hub.total, 1u);
+    ASSERT_EQ(of_hub.connections[0].links.size(), 1u);
+    EXPECT_EQ(of_hub.connections[0].links[0].hub, "eh2");
+
+    const auto one = world.door->connections({.limit = 1});
+    EXPECT_EQ(one.total, 2u);
+    ASSERT_TRUE(one.next);
+    const auto next = world.door->connections({.after = *one.next, .limit = 1});
+    ASSERT_EQ(next.connections.size(), 1u);
+    EXPECT_GT(next.connections[0].id, one.connections[0].id);
+    EXPECT_FALSE(next.next);
+}
+
 TEST(Door, detaches_and_closes_with_forced_when_it_stops) {
     DoorFixture world;
     Client& client = world.client();

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "base/percent.h"
+#include "http/body_stream.h"
 #include "http/websocket.h"
 
 namespace evenkeel::http {
@@ -28,7 +29,7 @@ void Connection::start() {
 
 void Connection::stop() {
     keeps_alive_ = false;
-    if (state_ == State::reading || state_ == State::lingering) end();
+    if (state_ == State::reading || state_ == State::lingering || stream_) end();
 }
 
 void Connection::read_more() {
@@ -118,15 +119,51 @@ void Connection::upgrade(const Request& request) {
 }
 
 void Connection::respond(const Response& response) {
+    if (response.stream) {
+        keeps_alive_ = false;
+        if (is_http_1_0_) {
+            return respond(error_response(505, "unsupported", "a stream needs HTTP/1.1"));
+        }
+        if (!is_head_) stream_ = response.stream;
+    }
     write(to_wire(response, server_.loop_.clock().wall(), is_head_ ? Body::left_out : Body::sent,
                   keeps_alive_ ? Afterwards::keep_alive : Afterwards::close),
           [this] {
-              if (keeps_alive_) {
+              if (stream_) {
+                  watch_client();
+                  stream_on();
+              } else if (keeps_alive_) {
                   next_request();
               } else {
                   linger();
               }
           });
+}
+
+void Connection::stream_on() {
+    state_ = State::streaming;
+    deadline_.cancel();
+    stream_->next(lifetime_.guard([this](const std::optional<std::string>& bytes) {
+        if (state_ != State::streaming) return;
+        if (!bytes) return write(chunk(""), [this] { linger(); });
+        // An empty chunk would end the body.
+        if (bytes->empty()) return stream_on();
+        write(chunk(*bytes), [this] { stream_on(); });
+    }));
+}
+
+// A client that leaves is noticed without waiting for something to be sent.
+void Connection::watch_client() {
+    is_reading_ = true;
+    socket_->read(buffer_, [this](Result<std::size_t> size) {
+        is_reading_ = false;
+        if (state_ == State::gone) return;
+        if (state_ == State::lingering) return discarded(std::move(size));
+        if (!size || *size == 0) return end();
+        discarded_ += *size;
+        if (discarded_ > linger_bytes_max) return end();
+        watch_client();
+    });
 }
 
 void Connection::write(std::string wire, Callback<void()> next) {

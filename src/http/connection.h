@@ -1,7 +1,8 @@
 // One client of a Server.
 //
 //     reading ──▶ answering ──▶ writing ──▶ reading, or lingering ──▶ gone
-//                                      └──▶ a WebSocket, handed over
+//                                      ├──▶ a WebSocket, handed over
+//                                      └──▶ streaming ◀──▶ writing ──▶ lingering
 // Threads: pinned to the loop.
 #pragma once
 
@@ -39,7 +40,7 @@ public:
     Instant last_answer() const { return last_answer_; }
 
 private:
-    enum class State : std::uint8_t { reading, answering, writing, lingering, gone };
+    enum class State : std::uint8_t { reading, answering, writing, streaming, lingering, gone };
 
     void read_more();
     void received(Result<std::size_t> size);
@@ -49,6 +50,8 @@ private:
     void upgrade(const Request& request);
     void respond(const Response& response);
     void write(std::string wire, Callback<void()> next);
+    void stream_on();
+    void watch_client();
     void next_request();
     void linger();
     void discard();
@@ -76,6 +79,7 @@ private:
     bool is_head_ = false;
     bool is_http_1_0_ = false;
     std::size_t discarded_ = 0;
+    std::shared_ptr<BodyStream> stream_;  // of the response that is being written
     Lifetime lifetime_;
 };
 

@@ -222,6 +222,7 @@ void Fetcher::State::set_up(CURL* handle, Transfer& transfer) const {
     set(CURLOPT_NOSIGNAL, 1L);
     set(CURLOPT_TIMEOUT_MS, static_cast<long>(time_max));
     set(CURLOPT_USERAGENT, "evenkeel");
+    if (!options.proxies) set(CURLOPT_NOPROXY, "*");
     if (request.method == "HEAD") {
         set(CURLOPT_NOBODY, 1L);
     } else if (request.method == "PUT" || request.method == "POST") {

@@ -28,6 +28,7 @@ struct FetcherOptions {
     Duration time_max = std::chrono::seconds(3);  // for one request, from its beginning to its end
     long connections_max = 8;
     std::size_t body_bytes_max = std::size_t{64} << 20;
+    bool proxies = true;  // those of the environment; not for processes on this machine
 };
 
 struct FetchRequest {

@@ -22,6 +22,7 @@ constexpr Status statuses[] = {{101, "Switching Protocols"},
                                {201, "Created"},
                                {202, "Accepted"},
                                {204, "No Content"},
+                               {302, "Found"},
                                {304, "Not Modified"},
                                {400, "Bad Request"},
                                {401, "Unauthorized"},
@@ -113,7 +114,11 @@ std::string to_wire(const Response& response, WallTime now, Body body, Afterward
     const bool bare = response.status == 204 || response.status == 304 || response.status < 200;
     if (!bare) {
         append_field(wire, "Content-Type", response.content_type);
-        append_field(wire, "Content-Length", std::to_string(response.body.size()));
+        if (response.stream) {
+            append_field(wire, "Transfer-Encoding", "chunked");
+        } else {
+            append_field(wire, "Content-Length", std::to_string(response.body.size()));
+        }
     }
     if (response.status != 101) {
         append_field(wire, "Connection", afterwards == Afterwards::close ? "close" : "keep-alive");
@@ -126,8 +131,14 @@ std::string to_wire(const Response& response, WallTime now, Body body, Afterward
         if (!replaced) append_field(wire, usual.first, usual.second);
     }
     wire += "\r\n";
-    if (body == Body::sent && !bare) wire += response.body;
+    if (body == Body::left_out || bare) return wire;
+    if (!response.stream) return wire + response.body;
+    if (!response.body.empty()) wire += chunk(response.body);
     return wire;
+}
+
+std::string chunk(std::string_view bytes) {
+    return fmt::format("{:x}\r\n{}\r\n", bytes.size(), bytes);
 }
 
 bool has_word(std::string_view list, std::string_view word) {

@@ -1,6 +1,7 @@
 // Requests and responses, and what goes onto the wire for a response.
 #pragma once
 
+#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -10,6 +11,8 @@
 #include "io/socket.h"
 
 namespace evenkeel::http {
+
+class BodyStream;
 
 struct Field {
     std::string name;
@@ -34,6 +37,8 @@ struct Response {
     std::string content_type = "application/json";
     // May also replace the security fields that every response has.
     std::vector<Field> fields = {};
+    // Comes behind `body`, in chunks, until it says that it is over; then the connection closes.
+    std::shared_ptr<BodyStream> stream = {};
 };
 
 // {"error":{"code":"not_found","message":"..."}}
@@ -44,6 +49,9 @@ enum class Afterwards : unsigned char { keep_alive, close };
 
 // Head and body. Every response tells browsers not to guess, frame, cache or refer to it.
 std::string to_wire(const Response& response, WallTime now, Body body, Afterwards afterwards);
+
+// A piece of a chunked body; an empty one is its end.
+std::string chunk(std::string_view bytes);
 
 // True if the comma-separated list has the word, without regard to case.
 bool has_word(std::string_view list, std::string_view word);

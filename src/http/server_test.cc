@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include "http/body_stream.h"
 #include "http/websocket.h"
 #include "io/sim/network.h"
 #include "io/sim/scheduler.h"
@@ -412,6 +413,105 @@ TEST_F(ServerTest, carries_a_websocket_over_tls) {
     EXPECT_EQ(read(*websocket_, 5), "hello");
     EXPECT_EQ(subprotocol_, "amqp");
     client.reset();
+}
+
+// Gives what it is told to; counts how often it was asked, and whether it is gone.
+class Told final : public BodyStream {
+public:
+    struct Facts {
+        int asked = 0;
+        bool is_gone = false;
+        BodyStream::Next waiting = {};
+    };
+    Told(Facts& facts, std::string endless) : facts_(facts), endless_(std::move(endless)) {}
+    ~Told() override { facts_.is_gone = true; }
+    void next(Next done) override {
+        ++facts_.asked;
+        if (!endless_.empty()) return done(endless_);
+        facts_.waiting = std::move(done);
+    }
+
+private:
+    Facts& facts_;
+    const std::string endless_;
+};
+
+class StreamTest : public ServerTest {
+protected:
+    StreamTest() { holds_answers_ = true; }
+    // The answer to the client's request is a stream.
+    Client& begin(std::string endless = {}) {
+        Client& client = connect();
+        client.send(get);
+        EXPECT_TRUE(run_until([&] { return held_.size() == 1; }));
+        held_.back()({.body = "first;",
+                      .content_type = "text/event-stream",
+                      .stream = std::make_shared<Told>(facts_, std::move(endless))});
+        held_.clear();
+        EXPECT_TRUE(run_until([&] { return facts_.asked > 0; }));
+        return client;
+    }
+
+    Told::Facts facts_;
+};
+
+TEST_F(StreamTest, comes_in_chunks_until_it_is_over) {
+    Client& client = begin();
+    EXPECT_TRUE(run_until([&] { return client.has("6\r\nfirst;\r\n"); })) << client.received;
+    EXPECT_TRUE(client.has("Transfer-Encoding: chunked")) << client.received;
+    EXPECT_FALSE(client.has("Content-Length"));
+    scheduler_.run_for(2min);
+    ASSERT_FALSE(client.ended) << "a stream may be silent for long";
+
+    std::exchange(facts_.waiting, nullptr)("second");
+    EXPECT_TRUE(run_until([&] { return client.has("6\r\nsecond\r\n"); }));
+    EXPECT_TRUE(run_until([&] { return static_cast<bool>(facts_.waiting); }));
+    std::exchange(facts_.waiting, nullptr)(std::nullopt);
+    EXPECT_TRUE(run_until([&] { return client.ended; }));
+    EXPECT_TRUE(client.received.ends_with("0\r\n\r\n"));
+    EXPECT_TRUE(run_until([&] { return facts_.is_gone; }));
+}
+
+TEST_F(StreamTest, ends_for_a_client_that_never_reads) {
+    std::unique_ptr<io::Socket> socket;
+    network_.host("client", client_loop_).connect(endpoint_, 30s, [&](auto connected) {
+        socket = std::move(*connected);
+    });
+    ASSERT_TRUE(run_until([&] { return socket != nullptr; }));
+    socket->write(as_bytes(get), [](Result<>) {});
+    ASSERT_TRUE(run_until([&] { return held_.size() == 1; }));
+    held_.back()({.stream = std::make_shared<Told>(facts_, std::string(100'000, 'x'))});
+    held_.clear();
+
+    EXPECT_TRUE(run_until([&] { return facts_.is_gone; }));
+    EXPECT_LT(facts_.asked, 1000) << "it is not asked for what nobody takes";
+    EXPECT_EQ(server_->connection_count(), 0U);
+}
+
+TEST_F(StreamTest, ends_when_its_client_leaves_at_any_byte) {
+    for (std::size_t bytes = 0; bytes < 600; bytes += 7) {
+        facts_ = {};
+        Client& client = begin();
+        run_until([&] { return client.received.size() >= bytes || facts_.waiting; });
+        client.socket->close();
+        EXPECT_TRUE(run_until([&] { return facts_.is_gone; })) << bytes;
+        EXPECT_TRUE(run_until([&] { return server_->connection_count() == 0; })) << bytes;
+    }
+}
+
+TEST_F(StreamTest, ends_with_the_server) {
+    Client& client = begin();
+    bool stopped = false;
+    server_->stop([&] { stopped = true; });
+    EXPECT_TRUE(run_until([&] { return stopped && client.ended; }));
+    EXPECT_TRUE(facts_.is_gone);
+}
+
+TEST_F(StreamTest, is_cut_for_a_client_that_floods_it) {
+    Client& client = begin();
+    const std::string flood(3'000'000, 'x');
+    client.send(flood);
+    EXPECT_TRUE(run_until([&] { return facts_.is_gone; }));
 }
 
 }  // namespace

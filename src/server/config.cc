@@ -292,6 +292,44 @@ void take_hubs(TomlSection& top, Config& config) {
     }
 }
 
+// Groups whose stores are looked into. Their addresses may hold passwords.
+void take_groups(TomlSection& top, const std::string& path, Config& config) {
+    auto& groups = config.server.groups.groups;
+    for (TomlSection& section : top.tables("group")) {
+        dashboard::GroupWish wish;
+        wish.group = eventhubs::default_group;
+        section.text("hub", wish.hub);
+        section.text("group", wish.group);
+        section.secret("store", wish.store);
+        section.text("namespace", wish.host);
+        if (const auto good = eventhubs::check_event_hub_name(wish.hub); !good.ok()) {
+            section.problem("hub", good.error().detail);
+        }
+        if (const auto good = eventhubs::check_group_name(wish.group); !good.ok()) {
+            section.problem("group", good.error().detail);
+        }
+        constexpr std::string_view sqlite = "sqlite:";
+        if (wish.store.empty() && !section.is_wrong("store")) {
+            section.problem("store",
+                            "is missing; where the group keeps its progress, such as "
+                            "\"sqlite:progress.db\"");
+        } else if (wish.store.starts_with(sqlite)) {
+            wish.store = std::string(sqlite) + resolved(path, wish.store.substr(sqlite.size()));
+        }
+        for (const auto& other : groups) {
+            if (eventhubs::folded(other.hub) == eventhubs::folded(wish.hub) &&
+                eventhubs::folded(other.group) == eventhubs::folded(wish.group)) {
+                section.problem("group", "is already watched");
+            }
+        }
+        groups.push_back(std::move(wish));
+    }
+    if (groups.size() > dashboard::GroupsOptions::groups_max) {
+        top.problem("group", fmt::format("at most {} groups are watched",
+                                         dashboard::GroupsOptions::groups_max));
+    }
+}
+
 Result<std::string> read_text(io::FileSystem& files, const std::string& path,
                               std::uint64_t bytes_max) {
     EK_TRY_ASSIGN(const auto bytes, io::read_file(files, path, bytes_max));
@@ -353,6 +391,7 @@ Result<ParsedConfig> parse_config(std::string_view text, const std::string& path
         take_jwt(top, config);
         take_rules(top, parsed);
         take_hubs(top, config);
+        take_groups(top, path, config);
     }
     if (const std::string problems = file->problems(); !problems.empty()) {
         return Error{ErrorCode::invalid_argument, problems};
@@ -410,6 +449,7 @@ std::vector<std::string> needs_restart(const Config& before, const Config& after
     compare("limits.groups_max", a.hub.groups_max, b.hub.groups_max);
     compare("storage.segment_bytes_max", a.hub.segment_bytes_max, b.hub.segment_bytes_max);
     compare("storage.disk_threads", a.hub.disk_threads, b.hub.disk_threads);
+    compare("group", a.groups.groups, b.groups.groups);
     compare("storage.retention_interval", a.hub.retention_interval, b.hub.retention_interval);
     return names;
 }

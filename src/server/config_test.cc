@@ -37,6 +37,30 @@ TEST(Config, needs_only_the_data_folder) {
     EXPECT_EQ(parse_config("", "f").error().detail, "f:1: data: is missing: the data folder");
 }
 
+TEST(Config, reads_groups_to_watch) {
+    const auto parsed = parse_config(
+        "data = 'd'\n[[group]]\nhub = 'homes'\ngroup = 'billing'\nstore = 'sqlite:p.db'\n"
+        "[[group]]\nhub = 'homes'\nstore = 'redis://h'\nnamespace = 'hub.example.org'\n",
+        "/etc/keel/f.toml");
+    ASSERT_TRUE(parsed.ok()) << parsed.error().detail;
+    const auto& groups = parsed->config.server.groups.groups;
+    ASSERT_EQ(groups.size(), 2U);
+    EXPECT_EQ(groups[0], (dashboard::GroupWish{"homes", "billing", "sqlite:/etc/keel/p.db"}));
+    EXPECT_EQ(groups[1],
+              (dashboard::GroupWish{"homes", "$Default", "redis://h", "hub.example.org"}));
+}
+
+TEST(Config, refuses_groups_that_cannot_be_watched_without_their_secrets) {
+    EXPECT_EQ(wrong("[[group]]\nhub = 'homes'\n"),
+              "f:2: group[0].store: is missing; where the group keeps its progress, such as "
+              "\"sqlite:progress.db\"");
+    const std::string twice = wrong(
+        "[[group]]\nhub = 'homes'\nstore = 'redis://:s3cret@h'\n"
+        "[[group]]\nhub = 'Homes'\nstore = 'redis://:s3cret@h'\n");
+    EXPECT_NE(twice.find("is already watched"), std::string::npos) << twice;
+    EXPECT_EQ(twice.find("s3cret"), std::string::npos) << twice;
+}
+
 TEST(Config, reads_limits_of_unauthenticated_clients) {
     const Config config = good(
         "data = 'd'\n[limits]\nunauthenticated_max = 7\nconnections_per_address_max = 8\n"
@@ -98,10 +122,10 @@ TEST(Config, reads_allowed_host_names_and_origins) {
 }
 
 TEST(Config, lists_valid_keys_for_an_unknown_key) {
-    EXPECT_EQ(
-        wrong("jtw = 1"),
-        "f:2: jtw: is not a known key, did you mean jwt?; valid keys: data, durability, hub, jwt, "
-        "limits, listen, log, quota, ready_file, rule, storage, throttle, tls");
+    EXPECT_EQ(wrong("jtw = 1"),
+              "f:2: jtw: is not a known key, did you mean jwt?; valid keys: data, durability, "
+              "group, hub, jwt, "
+              "limits, listen, log, quota, ready_file, rule, storage, throttle, tls");
     EXPECT_EQ(parse_config("data = 1", "f").error().detail,
               "f:1: data: must be a string in quotes, not a number");
     EXPECT_NE(parse_config("data = ''", "f").error().detail.find("is missing"), std::string::npos);

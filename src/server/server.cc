@@ -6,6 +6,7 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/promise.h"
+#include "dashboard/dashboard.h"
 #include "door/admin/admin.h"
 #include "door/auth/key_ring.h"
 #include "http/server.h"
@@ -13,6 +14,7 @@
 #include "io/system/files.h"
 #include "io/system/loop.h"
 #include "io/system/network.h"
+#include "server/store_threads.h"
 
 namespace evenkeel::server {
 namespace {
@@ -104,12 +106,19 @@ struct Server::State {
         };
         EK_TRY(listen_at("amqp", options.amqp, ports.amqp,
                          [&](auto listener) { door->serve(std::move(listener)); }));
-        EK_TRY(listen_at("amqps", options.amqps, ports.amqps,
-                         [&](auto listener) { door->serve(encrypted(std::move(listener))); }));
-        const door::AdminOptions admin_options{.jwt = options.door.jwt,
-                                               .accept_any_token = options.door.accept_any_token,
-                                               .trust_this_host = options.trust_this_host,
-                                               .activity = &door->activity()};
+        EK_TRY(listen_at("amqps", options.amqps, ports.amqps, [&](auto listener) {
+            door->serve(encrypted(std::move(listener)), door::Transport::tls);
+        }));
+        make_dashboard(options);
+        const door::AdminOptions admin_options{
+            .jwt = options.door.jwt,
+            .accept_any_token = options.door.accept_any_token,
+            .trust_this_host = options.trust_this_host,
+            .activity = &door->activity(),
+            .dashboard = dashboard.get(),
+            .connections =
+                [this](const door::ConnectionQuery& query) { return door->connections(query); },
+            .event_filter = options.event_filter};
         admin = std::make_unique<door::Admin>(loop, reads, *hubs, *keys, metrics, admin_options);
         http = std::make_unique<http::Server>(
             loop, http::ServerOptions{.site = site_of(options)},
@@ -117,7 +126,7 @@ struct Server::State {
                 admin->handle(request, std::move(answer));
             },
             [this](const std::string&, const std::string&, std::unique_ptr<io::Socket> socket) {
-                door->adopt(std::move(socket));
+                door->adopt(std::move(socket), door::Transport::websocket);
             });
         const auto serve = [&](auto listener) { http->serve(std::move(listener)); };
         EK_TRY(listen_at("http", options.http, ports.http, serve));
@@ -126,6 +135,28 @@ struct Server::State {
                          [&](auto listener) { http->serve(encrypted(std::move(listener))); }));
         door->set_admin_ports(ports.http, ports.https);
         return {};
+    }
+
+    void make_dashboard(const ServerOptions& options) {
+        dashboard::DashboardOptions wanted;
+        wanted.groups = options.groups;
+        for (const auto& name : options.site.names) wanted.groups.hosts.push_back(name);
+        wanted.demo = options.demo;
+        wanted.mode = options.trust_this_host ? "dev" : "serve";
+        wanted.disk = [this, folder = options.hub.directory] {
+            const auto free = files.free_bytes(folder);
+            const auto total = io::system::total_bytes(folder);
+            dashboard::DiskSpace space;
+            if (free.ok()) space.free_bytes = *free;
+            if (total.ok()) space.total_bytes = *total;
+            return space;
+        };
+        wanted.connections = [this] {
+            return static_cast<std::uint64_t>(
+                std::max<std::int64_t>(0, door->activity().connections()));
+        };
+        dashboard =
+            std::make_unique<dashboard::Dashboard>(loop, reads, *hubs, stores, std::move(wanted));
     }
 
     Result<> apply_jwt(const ServerOptions& options) {
@@ -170,6 +201,8 @@ struct Server::State {
     std::unique_ptr<io::TlsServerContext> tls;
     std::unique_ptr<door::Door> door;
     std::unique_ptr<door::KeyRing> keys;
+    StoreThreads stores;
+    std::unique_ptr<dashboard::Dashboard> dashboard;
     std::unique_ptr<door::Admin> admin;
     std::unique_ptr<http::Server> http;
     std::unique_ptr<door::KeySet> key_set;
@@ -236,6 +269,9 @@ Server::~Server() {
     run_and_wait(state.loop, [&] {
         state.key_set.reset();
         state.http.reset();
+        state.admin.reset();
+        state.dashboard.reset();
+        state.stores.stop();
     });
     state.reads.finish();
     state.metadata.finish();

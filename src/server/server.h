@@ -7,6 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "dashboard/demo_controls.h"
+#include "dashboard/groups.h"
+#include "door/admin/event_resource.h"
 #include "door/auth/access.h"
 #include "door/auth/key_set.h"
 #include "door/door.h"
@@ -41,6 +44,9 @@ struct ServerOptions {
     // An identity provider's keys that are fetched, instead of those in `door`.
     std::optional<door::KeySetOptions> key_set;
     std::vector<EventHubWish> event_hubs;  // made if they are not there
+    dashboard::GroupsOptions groups;       // whose stores are looked into
+    dashboard::DemoControls demo;          // buttons of the demo
+    door::EventFilterParser event_filter;  // for events that people look at; none: no filters
 };
 
 // Threads: the one that opened it.

@@ -8,6 +8,7 @@
 
 #include "base/percent.h"
 #include "base/text.h"
+#include "dashboard/page.h"
 #include "door/admin/json_text.h"
 
 namespace evenkeel::door {
@@ -55,40 +56,43 @@ AdminAnswer audited(const AdminRoute& route, const AdminCall& call, AdminAnswer 
 }  // namespace
 
 Admin::Admin(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, KeyRing& keys,
-             const Metrics& metrics, AdminOptions options)
+             const Metrics& metrics, const AdminOptions& options)
     : loop_(loop),
       hubs_(hubs),
       metrics_(metrics),
       activity_(options.activity),
-      gate_(loop, keys, std::move(options)),
+      gate_(loop, keys, options),
       hub_resource_(loop, hubs, keys),
       group_resource_(hubs),
       partition_resource_(loop, reads, hubs),
-      key_resource_(hubs, keys) {}
+      key_resource_(hubs, keys),
+      dashboard_resource_(loop, keys, options.dashboard),
+      group_actions_(loop, reads, hubs, options.dashboard),
+      event_resource_(loop, reads, hubs, options.event_filter),
+      connection_resource_(hubs, options.connections) {}
 
 void Admin::handle(const http::Request& request, AdminAnswer answer) {
     loop_.check_here();
+    if (dashboard::is_page_path(request.path)) {
+        return answer(dashboard::page_response(dashboard::page_files(), request));
+    }
     const auto parts = parts_of(request.path);
     std::string methods;
     for (const auto& route : admin_routes()) {
         const auto wanted = parts_of(route.path);
-        AdminCall call{request, {}, {}, {}, {}};
+        AdminCall call{request, {}, {}, {}, {}, {}, {}};
         bool fits = parts.size() == wanted.size();
         for (std::size_t i = 0; fits && i < parts.size(); ++i) {
             const auto part = percent_decoded_strictly(parts[i]);
             if (!part) return answer(bad_request("the path has a bad escape"));
-            if (wanted[i] == "{hub}") {
-                call.hub = *part;
-                fits = !part->empty();
-            } else if (wanted[i] == "{group}") {
-                call.group = *part;
-                fits = !part->empty();
-            } else if (wanted[i] == "{key}") {
-                call.key = *part;
-                fits = !part->empty();
-            } else {
-                fits = *part == wanted[i];
-            }
+            std::string* const to = wanted[i] == "{hub}"         ? &call.hub
+                                    : wanted[i] == "{group}"     ? &call.group
+                                    : wanted[i] == "{key}"       ? &call.key
+                                    : wanted[i] == "{partition}" ? &call.partition
+                                    : wanted[i] == "{sequence}"  ? &call.sequence
+                                                                 : nullptr;
+            fits = to ? !part->empty() : *part == wanted[i];
+            if (to) *to = *part;
         }
         if (!fits) continue;
         if (route.method != request.method) {
@@ -126,6 +130,25 @@ void Admin::act(Action action, const AdminCall& call, AdminAnswer answer) {
         case Action::show_group: return answer(group_resource_.show(call));
         case Action::remove_group: return group_resource_.remove(call, std::move(answer));
         case Action::list_partitions: return partition_resource_.list(call, std::move(answer));
+        case Action::server: return answer(dashboard_resource_.server(call));
+        case Action::demo: return answer(dashboard_resource_.demo(call));
+        case Action::overview: return answer(dashboard_resource_.overview(call));
+        case Action::watched_groups: return answer(dashboard_resource_.groups(call));
+        case Action::processors: return answer(dashboard_resource_.processors(call));
+        case Action::live: return answer(dashboard_resource_.live(call));
+        case Action::explain: return answer(group_actions_.explain(call));
+        case Action::lag: return answer(group_actions_.lag(call));
+        case Action::scale: return answer(group_actions_.scale(call));
+        case Action::request: return group_actions_.request(call, std::move(answer));
+        case Action::list_letters: return group_actions_.list_letters(call, std::move(answer));
+        case Action::show_letter: return group_actions_.show_letter(call, std::move(answer));
+        case Action::resend_letter: return group_actions_.resend_letter(call, std::move(answer));
+        case Action::remove_letter: return group_actions_.remove_letter(call, std::move(answer));
+        case Action::list_events: return event_resource_.browse(call, std::move(answer));
+        case Action::show_event: return event_resource_.show(call, std::move(answer));
+        case Action::send_events: return event_resource_.send(call, std::move(answer));
+        case Action::list_connections: return answer(connection_resource_.list(call));
+        case Action::list_readers: return answer(connection_resource_.readers(call));
         case Action::list_keys: return answer(key_resource_.list(call));
         case Action::show_key: return answer(key_resource_.show(call));
         case Action::create_key: return key_resource_.create(call, std::move(answer));

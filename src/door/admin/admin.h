@@ -7,6 +7,9 @@
 // server asks before (http/site.h). Each resource answers its own routes.
 // Names in paths are percent-encoded: the hub a/b is /api/v1/hubs/a%2Fb.
 //
+// "/" and all below /ui/ is the dashboard's page (dashboard/page.h), which holds nothing secret and
+// is open to everybody.
+//
 // Each change, each look at a rule's keys, and each refusal of one leaves an audit line.
 //
 // Ownership: owns gate and resources. Answers that come after its end are dropped.
@@ -22,7 +25,11 @@
 #include "base/metrics.h"
 #include "door/activity.h"
 #include "door/admin/call.h"
+#include "door/admin/connection_resource.h"
+#include "door/admin/dashboard_resource.h"
+#include "door/admin/event_resource.h"
 #include "door/admin/gate.h"
+#include "door/admin/group_actions.h"
 #include "door/admin/groups.h"
 #include "door/admin/hubs.h"
 #include "door/admin/keys.h"
@@ -41,7 +48,7 @@ public:
     // come after its end are dropped.
     // `reads` may block: it looks at what is stored.
     Admin(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, KeyRing& keys,
-          const Metrics& metrics, AdminOptions options);
+          const Metrics& metrics, const AdminOptions& options);
 
     // As http::Handler.
     void handle(const http::Request& request, AdminAnswer answer);
@@ -69,6 +76,10 @@ private:
     GroupResource group_resource_;
     PartitionResource partition_resource_;
     KeyResource key_resource_;
+    DashboardResource dashboard_resource_;
+    GroupActions group_actions_;
+    EventResource event_resource_;
+    ConnectionResource connection_resource_;
     std::optional<std::string> problem_;
 };
 

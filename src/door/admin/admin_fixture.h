@@ -28,6 +28,7 @@ struct Ask {
     std::string peer = "10.1.2.3";
     std::string host = "hub:5300";
     std::vector<http::Field> fields = {{"Content-Type", "application/json"}};
+    std::string query = {};
 };
 
 class AdminTest : public testing::Test {
@@ -59,6 +60,7 @@ protected:
         http::Request request;
         request.method = wanted.method;
         request.path = wanted.path;
+        request.query = wanted.query;
         request.body = wanted.body;
         request.fields = wanted.fields;
         request.fields.push_back({"Host", wanted.host});
@@ -86,7 +88,9 @@ protected:
         std::string path(pattern);
         for (const auto& [name, value] : {std::pair<std::string, std::string>{"{hub}", "homes"},
                                           {"{group}", "g1"},
-                                          {"{key}", "k1"}}) {
+                                          {"{key}", "k1"},
+                                          {"{partition}", "0"},
+                                          {"{sequence}", "0"}}) {
             const std::size_t at = path.find(name);
             if (at != std::string::npos) path.replace(at, name.size(), value);
         }

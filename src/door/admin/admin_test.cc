@@ -72,8 +72,11 @@ TEST_F(AdminTest, refuses_every_route_with_the_wrong_right) {
         for (const std::string rule : {"sender", "listener"}) {
             wanted.token = token(rule);
             const int status = ask(wanted).status;
-            if (reads) {
-                EXPECT_TRUE(status == 200 || status == 404) << rule;
+            const bool may = reads || (rule == "sender" && route.access == Access::send) ||
+                             (rule == "listener" && route.access == Access::listen);
+            if (may) {
+                EXPECT_TRUE(status == 200 || status == 400 || status == 404 || status == 501)
+                    << rule << " " << status;
             } else {
                 EXPECT_EQ(status, 403) << rule;
             }
@@ -307,7 +310,6 @@ TEST_F(AdminTest, takes_any_bearer_token_only_where_it_was_told_so) {
 }
 
 TEST_F(AdminTest, knows_what_it_does_not_have) {
-    EXPECT_EQ(as_root("GET", "/").status, 404);
     EXPECT_EQ(as_root("GET", "*").status, 404);
     EXPECT_EQ(as_root("GET", "/api/v1/hubs/x/y/z").status, 404);
     const auto response = as_root("PUT", "/api/v1/hubs");

@@ -74,6 +74,29 @@ Result<std::optional<std::vector<std::string>>> Members::take_texts(std::string_
     return std::optional(std::move(texts));
 }
 
+Result<std::optional<std::vector<std::int64_t>>> Members::take_numbers(std::string_view key,
+                                                                       std::int64_t max) {
+    const auto value = state_->take(key);
+    if (!value) return std::optional<std::vector<std::int64_t>>();
+    const std::string wanted = "a list of whole numbers from 0 to " + std::to_string(max);
+    if (!value->is_array()) return wrong(key, wanted);
+    std::vector<std::int64_t> numbers;
+    for (const auto& entry : value->get_array()) {
+        if (!entry.is_int64() || entry.get_int64() < 0 || entry.get_int64() > max) {
+            return wrong(key, wanted);
+        }
+        numbers.push_back(entry.get_int64());
+    }
+    return std::optional(std::move(numbers));
+}
+
+Result<std::optional<bool>> Members::take_flag(std::string_view key) {
+    const auto value = state_->take(key);
+    if (!value) return std::optional<bool>();
+    if (!value->is_bool()) return wrong(key, "true or false");
+    return std::optional(value->get_bool());
+}
+
 Result<> Members::check_empty() const {
     if (state_->object.empty()) return {};
     return Error{ErrorCode::invalid_argument,

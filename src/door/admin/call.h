@@ -27,6 +27,8 @@ struct AdminCall {
     std::string hub;
     std::string group;
     std::string key;
+    std::string partition;
+    std::string sequence;
     std::optional<Claim> claim;
 };
 
@@ -44,6 +46,9 @@ public:
     Result<std::optional<std::string>> take_text(std::string_view key);
     Result<std::optional<std::int64_t>> take_number(std::string_view key, std::int64_t max);
     Result<std::optional<std::vector<std::string>>> take_texts(std::string_view key);
+    Result<std::optional<std::vector<std::int64_t>>> take_numbers(std::string_view key,
+                                                                  std::int64_t max);
+    Result<std::optional<bool>> take_flag(std::string_view key);
     // invalid_argument names one that nobody asked for.
     Result<> check_empty() const;
 

@@ -1,4 +1,3 @@
-// tidy: no test: tested by admin_test.cc
 #include "door/admin/gate.h"
 
 #include <algorithm>
@@ -62,8 +61,11 @@ std::optional<Response> AdminGate::refuse(const AdminRoute& route, AdminCall& ca
     const Entity entity =
         anything ? Entity{call.claim->hub, call.claim->path} : entity_of(call.hub);
     const bool reads = route.access == Access::read || route.access == Access::metrics;
+    const Right right = route.access == Access::listen ? Right::listen
+                        : route.access == Access::send ? Right::send
+                                                       : Right::manage;
     if (reads ? !may_read(*call.claim, entity, now)
-              : !is_allowed({*call.claim}, Right::manage, entity, now)) {
+              : !is_allowed({*call.claim}, right, entity, now)) {
         return error_response(403, "forbidden", "the token does not allow this");
     }
     if (route.method == "GET") return std::nullopt;

@@ -15,12 +15,18 @@
 
 #include "base/result.h"
 #include "door/admin/call.h"
+#include "door/admin/connection_resource.h"
+#include "door/admin/event_resource.h"
 #include "door/admin/routes.h"
 #include "door/auth/access.h"
 #include "door/auth/jwt.h"
 #include "door/auth/key_ring.h"
 #include "http/message.h"
 #include "io/loop.h"
+
+namespace evenkeel::dashboard {
+class Dashboard;
+}
 
 namespace evenkeel::door {
 
@@ -35,7 +41,10 @@ struct AdminOptions {
     // Clients on this host need no token, if they call it by a name of this host, so that a page
     // that a browser shows from elsewhere has no such right. For `dev`, whose key everybody knows.
     bool trust_this_host = false;
-    Activity* activity = nullptr;  // what /metrics has by event hub; outlives it
+    Activity* activity = nullptr;               // what /metrics has by event hub; outlives it
+    dashboard::Dashboard* dashboard = nullptr;  // outlives it
+    ConnectionLister connections = {};          // none: nobody connects over AMQP
+    EventFilterParser event_filter = {};        // none: no filters
 };
 
 class AdminGate {

@@ -11,6 +11,8 @@ enum class Access : std::uint8_t {
     open,       // to everybody
     metrics,    // to this host, or to whoever may `read`
     read,       // send, listen or manage, on the event hub or on anything for lists
+    listen,     // on the event hub
+    send,       // on the event hub
     manage,     // of the event hub
     manage_all  // of the namespace
 };
@@ -30,6 +32,25 @@ struct AdminRoute {
         show_group,
         remove_group,
         list_partitions,
+        server,
+        demo,
+        overview,
+        watched_groups,
+        processors,
+        live,
+        explain,
+        lag,
+        scale,
+        request,
+        list_letters,
+        show_letter,
+        resend_letter,
+        remove_letter,
+        list_events,
+        show_event,
+        send_events,
+        list_readers,
+        list_connections,
         list_keys,
         create_key,
         show_key,
@@ -37,7 +58,7 @@ struct AdminRoute {
         rotate_key,
     };
     std::string_view method;
-    std::string_view path;  // {hub}, {group} and {key} stand for one part each
+    std::string_view path;  // {hub}, {group}, {key}, {partition} and {sequence} are one part each
     Access access;
     Action action;
 };

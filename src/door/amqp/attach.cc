@@ -149,6 +149,11 @@ void Attacher::attach_ingest(amqp::Link& link, const eventhubs::Address& address
     auto user = std::make_unique<Ingest>(host_, link, (*event_hub)->record(), *partition,
                                          reply.max_message_bytes);
     user->need = Need{Right::send, entity};
+    user->use = std::make_unique<LinkUse>(LinkUse{{.is_reader = false,
+                                                   .hub = (*event_hub)->record().name,
+                                                   .partition = *partition,
+                                                   .since = host_.context().loop.clock().wall()}});
+    user->use->sample(host_.context().loop.clock().now());
     if (wants(asked, amqp::restore_capability)) {
         if (!host_.login().may(Right::manage, entity)) {
             return refuse(claim_missing("Manage", host_.url_of(path)));
@@ -242,6 +247,13 @@ void Attacher::attach_outflow(amqp::Link& link, const eventhubs::Address& addres
                                  wants(asked, amqp::damage_capability)};
     auto user = std::make_unique<Outflow>(host_, link, wishes);
     user->need = Need{Right::listen, entity};
+    user->use = std::make_unique<LinkUse>(LinkUse{{.is_reader = true,
+                                                   .hub = (*event_hub)->record().name,
+                                                   .partition = *partition,
+                                                   .group = address.group,
+                                                   .epoch = request.epoch,
+                                                   .since = host_.context().loop.clock().wall()}});
+    user->use->sample(host_.context().loop.clock().now());
     if (!find_place(link, entity, *user)) return;
     if (const auto attached = user->attach(**event_hub, address, **partition, *position, request);
         !attached.ok()) {

@@ -140,13 +140,15 @@ void Ingest::append(hub::EventHub& event_hub, PartitionId partition,
             }
             LinkHost* const host = owner.get();
             if (!host) return;
+            Ingest* const ingest = self.get();
+            if (appended.ok() && ingest && ingest->use) {
+                ingest->use->info.events += static_cast<std::int64_t>(count);
+            }
             if (appended.ok()) {
                 const PeerContext& context = host->context();
                 context.activity.stored(context.loop.clock().now() - began);
             }
-            if (Ingest* const ingest = self.get(); ingest && !settled) {
-                ingest->finish(id, partition, appended);
-            }
+            if (ingest && !settled) ingest->finish(id, partition, appended);
             host->append_ended(bytes);
         });
 }

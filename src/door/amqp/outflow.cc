@@ -106,6 +106,7 @@ void Outflow::send_left(const std::optional<RuntimeMetric>& metric, UsualPrefix&
     }
     stream_.count_sent(events);
     traffic_->events_out += static_cast<std::uint64_t>(events);
+    if (use) use->info.events += events;
     traffic_->bytes_out += sent;
     left_ = left_.without_first(sent);
     if (left_.empty()) left_ = {};  // lets go of the bytes, which may be a large event's

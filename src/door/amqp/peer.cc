@@ -6,7 +6,9 @@
 
 #include <fmt/core.h>
 
+#include "amqp/message.h"
 #include "door/amqp/conditions.h"
+#include "eventhubs/names.h"
 
 namespace evenkeel::door {
 namespace {
@@ -27,10 +29,39 @@ amqp::ConnectionOptions options_for(const PeerContext& context) {
     return options;
 }
 
+// What the client says it is: "azsdk-python-eventhub/5.11.4", say.
+std::string product_of(ByteView properties) {
+    const auto agent = amqp::text_in(properties, "user-agent");
+    if (agent && !agent->empty()) return peer_text(*agent);
+    std::string product(amqp::text_in(properties, "product").value_or(""));
+    const auto version = amqp::text_in(properties, "version");
+    if (!product.empty() && version) product += "/" + std::string(*version);
+    return peer_text(product);
+}
+
+// Of the keys that were shown, each once.
+std::string key_names(const std::vector<Claim>& claims) {
+    constexpr std::size_t names_max = 3;
+    std::vector<std::string_view> names;
+    for (const Claim& claim : claims) {
+        const std::string_view name = claim.rule.empty() ? claim.subject : claim.rule;
+        if (name.empty() || std::find(names.begin(), names.end(), name) != names.end()) continue;
+        if (names.size() == names_max) break;
+        names.push_back(name);
+    }
+    std::string all;
+    for (const auto name : names) all += (all.empty() ? "" : ", ") + peer_text(name);
+    return all;
+}
+
 }  // namespace
 
-Peer::Peer(const PeerContext& context, Crowd::Id id, std::unique_ptr<io::Socket> socket, Task gone)
+Peer::Peer(const PeerContext& context, Crowd::Id id, std::unique_ptr<io::Socket> socket, Task gone,
+           Transport transport)
     : context_(context),
+      id_(id),
+      transport_(transport),
+      since_(context.loop.clock().wall()),
       gone_(std::move(gone)),
       visitor_{socket->peer()},
       cut_at_(context.loop.clock().now() + context.times.open),
@@ -114,6 +145,9 @@ bool Peer::tick(Instant now) {
         check_idle(now);
     }
     wire_.flush();
+    for (const auto& entry : links_.entries()) {
+        if (entry.user->use) entry.user->use->sample(now);
+    }
     const bool let_go = check_stall();
     if (cut_at_ && now >= *cut_at_) cut();
     return let_go;
@@ -262,6 +296,28 @@ void Peer::on_credit(amqp::Link& link) {
 
 void Peer::on_detach(amqp::Link& link, const std::optional<amqp::Condition>&) {
     links_.remove(link);
+}
+
+std::optional<ConnectionInfo> Peer::info(const std::string& hub) const {
+    if (state_ == State::finished) return std::nullopt;
+    ConnectionInfo info{.id = id_,
+                        .from = visitor_.from,
+                        .transport = transport_,
+                        .container = peer_text(visitor_.container),
+                        .product = product_of(connection_.peer().properties),
+                        .who = key_names(login_.claims()),
+                        .since = since_};
+    const Instant now = context_.loop.clock().now();
+    for (const auto& entry : links_.entries()) {
+        const LinkUse* const use = entry.user->use.get();
+        if (!use || (!hub.empty() && eventhubs::folded(use->info.hub) != hub)) continue;
+        if (++info.link_count > ConnectionInfo::links_max) continue;
+        info.links.push_back(use->info);
+        info.links.back().credit = entry.link->credit();
+        info.links.back().per_second = use->rate.per_second(now, use->info.events);
+    }
+    if (!hub.empty() && info.links.empty()) return std::nullopt;
+    return info;
 }
 
 std::string_view Peer::host_name() const {

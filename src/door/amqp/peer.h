@@ -34,7 +34,8 @@ class Peer final : public amqp::Handler, private LinkHost, private Wire::Owner {
 public:
     // `gone` runs once, on the loop, when the connection has ended; the peer may be destroyed in a
     // later task.
-    Peer(const PeerContext& context, Crowd::Id id, std::unique_ptr<io::Socket> socket, Task gone);
+    Peer(const PeerContext& context, Crowd::Id id, std::unique_ptr<io::Socket> socket, Task gone,
+         Transport transport = Transport::tcp);
     ~Peer() override;
 
     void start() { wire_.read(); }
@@ -50,6 +51,9 @@ public:
     // Other quotas were set.
     void count_again();
     const Visitor& visitor() const override { return visitor_; }
+    // For operators. With the folded name of an event hub: only links to it; none if there are
+    // none.
+    std::optional<ConnectionInfo> info(const std::string& hub) const;
 
     bool on_sasl(const amqp::SaslInit& init) override;
     void on_open(const amqp::Open& open) override;
@@ -92,6 +96,9 @@ private:
     void check_state() const;
 
     const PeerContext context_;
+    const Crowd::Id id_;
+    const Transport transport_;
+    const WallTime since_;
     Task gone_;
     Visitor visitor_;
     State state_ = State::running;

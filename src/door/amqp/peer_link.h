@@ -8,6 +8,7 @@
 #include "amqp/link.h"
 #include "base/clock.h"
 #include "door/auth/access.h"
+#include "door/connections.h"
 #include "door/quotas.h"
 
 namespace evenkeel::door {
@@ -36,6 +37,7 @@ public:
 
     std::optional<Need> need = {};
     std::shared_ptr<Place> place = {};  // of the connection, in its event hub's quota
+    std::unique_ptr<LinkUse> use = {};  // for operators; none: a link of a node
     std::optional<Instant> used = {};   // when something last came; none if that does not matter
 };
 

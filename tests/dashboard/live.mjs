@@ -1,0 +1,215 @@
+// The dashboard that the program itself serves, with a real hub and real processors: who owns what, an owner that is
+// killed, a member that joins, events that are sent and read. Policy violations and script errors fail every test.
+import assert from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
+import { main, test } from "../interop/js/harness.mjs";
+import { endWithUs, Hub } from "../interop/hub.mjs";
+import { browser, open } from "./support/browser.mjs";
+
+const group = "/ui/hubs/homes/groups/aggregator";
+const head = (page, words, timeout = 15000) => page.getByRole("heading", { level: 1, name: words }).waitFor({ timeout });
+
+// An instance of `evenkeel process`, named so that the page can be asked for it.
+function processor(hub, id) {
+  const child = endWithUs(spawn(process.env.EVENKEEL, ["process", "homes", "--group", "aggregator", "--create-group", "--store", hub.store, "--id", id, "--quiet",
+    "--profile", "fast", "--checkpoint-interval", "200ms"], { env: { ...process.env, EVENKEEL_HUB: hub.connectionString() }, stdio: ["ignore", "ignore", "inherit"] }));
+  hub.processors.set(id, child);
+  return child;
+}
+
+async function api(hub, path, body) {
+  const answer = await fetch(`http://localhost:${hub.http_port}/api/v1${path}`, body ? { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {});
+  assert.ok(answer.ok, `${path}: ${answer.status} ${await answer.clone().text()}`);
+  return answer.json();
+}
+
+async function visit(context, path, body) {
+  const { page, problems } = await open(context.browser.context, `http://localhost:${context.hub.http_port}${path}`);
+  try {
+    await body(page);
+    assert.deepEqual(problems, []);
+  } finally {
+    await page.close();
+  }
+}
+
+test("the_policy_is_the_strict_one", async ({ hub }) => {
+  const answer = await fetch(`http://localhost:${hub.http_port}/ui/hubs`), policy = answer.headers.get("content-security-policy");
+  for (const part of ["default-src 'none'", "script-src 'self'", "style-src 'self'", "connect-src 'self'", "frame-ancestors 'none'"]) assert.ok(policy.includes(part), policy);
+  assert.ok(!policy.includes("unsafe"));
+});
+
+test("a_first_start_says_what_to_do", (context) => visit(context, "/ui/", async (page) => {
+  await head(page, "Ready. No events yet.");
+  await page.getByText("evenkeel send").waitFor();
+}));
+
+test("two_processors_share_on_an_even_keel", async (context) => {
+  processor(context.hub, "agg-one");
+  processor(context.hub, "agg-two");
+  await visit(context, `${group}/processors`, async (page) => {
+    await head(page, "On an even keel.", 30000);
+    await page.locator(".block", { hasText: "agg-one" }).getByText("4 partitions").waitFor();
+    await page.locator(".block", { hasText: "agg-two" }).getByText("4 partitions").waitFor();
+    const owners = await page.locator("tr[data-partition] .ownercell").allTextContents();
+    assert.equal(owners.filter((text) => text.includes("agg-one")).length, 4);
+    const { partitions } = await api(context.hub, "/hubs/homes/groups/aggregator/processors");
+    for (const one of partitions) assert.ok(owners[one.p].includes(one.owner), `${one.p}: ${owners[one.p]}`);
+  });
+});
+
+test("a_member_that_joins_gets_its_share", (context) => visit(context, `${group}/processors`, async (page) => {
+  await head(page, /even keel|joined|on their way/);
+  processor(context.hub, "agg-three");
+  await page.locator(".block", { hasText: "agg-three" }).getByText(/[23] partitions/).waitFor({ timeout: 20000 });
+  await page.getByText(/agg-three joined|handed over/).first().waitFor();
+}));
+
+test("a_killed_owner_is_silent_then_taken_over", (context) => visit(context, `${group}/processors`, async (page) => {
+  await page.locator(".block", { hasText: "agg-two" }).waitFor();
+  context.hub.processors.get("agg-two").kill("SIGKILL");
+  await head(page, /agg-two is silent/, 20000);
+  await page.locator(".block.silent", { hasText: "silent for" }).waitFor();
+  await page.locator(".block", { hasText: "agg-two" }).waitFor({ state: "detached", timeout: 30000 });
+  const { partitions } = await api(context.hub, "/hubs/homes/groups/aggregator/processors");
+  assert.ok(partitions.every((one) => one.owner !== "agg-two"));
+}));
+
+test("a_partition_says_why_it_is_here", (context) => visit(context, `${group}/processors?p=1`, async (page) => {
+  const panel = page.getByRole("complementary", { name: "Partition 01" });
+  await panel.getByText(/owns it since/).waitFor();
+  await panel.getByText("Newest event").waitFor();
+}));
+
+test("an_overview_lists_the_hub_and_the_group", async (context) => {
+  const sent = spawn(process.env.EVENKEEL, ["send", "homes", "--key", "home-1", '{"kind":"door"}'], { env: { ...process.env, EVENKEEL_HUB: context.hub.connectionString() }, stdio: "inherit" });
+  assert.equal(await new Promise((done) => sent.once("exit", done)), 0);
+  await visit(context, "/ui/", async (page) => {
+    await page.getByRole("link", { name: "homes / aggregator" }).waitFor({ timeout: 20000 });
+    await page.getByRole("heading", { name: "Last moves" }).waitFor();
+  });
+});
+
+test("hubs_partitions_and_keys_are_listed", async (context) => {
+  await visit(context, "/ui/hubs", (page) => head(page, /hubs, .* in\./));
+  await visit(context, "/ui/hubs/homes/partitions", (page) => page.getByRole("row").nth(8).waitFor());
+  await visit(context, "/ui/keys", (page) => page.getByText("RootManageSharedAccessKey").first().waitFor());
+});
+
+test("connections_show_the_processors_and_partitions_their_readers", async (context) => {
+  await visit(context, "/ui/connections", async (page) => {
+    await head(page, /connections?, \d+ reads?\./);
+    await page.getByRole("cell", { name: /^reads homes \d\d for aggregator, epoch \d+$/ }).first().waitFor();
+    await page.getByRole("cell", { name: /^127\.0\.0\.1:\d+$|^\[::1\]:\d+$/ }).first().waitFor();
+  });
+  await visit(context, "/ui/hubs/homes/partitions", (page) => page.getByRole("cell", { name: /^aggregator, epoch \d+$/ }).first().waitFor());
+  const { readers } = await api(context.hub, "/hubs/homes/readers"), { partitions } = await api(context.hub, "/hubs/homes/groups/aggregator/processors");
+  for (const one of partitions) assert.equal(readers.find((reader) => reader.partition === one.p)?.epoch, one.epoch);
+});
+
+test("what_is_hostile_in_an_event_is_shown_as_text", async (context) => {
+  const evil = "<img src=x onerror=window.hit=1><script>window.hit=1</script>\u0000\u001b[31m\u202e";
+  const bytes = Buffer.from([0xff, 0xfe, 0x3c, 0x69, 0x6d, 0x67, 0x00]).toString("base64");
+  await api(context.hub, "/hubs", { name: "hostile", partitions: 1 });
+  await api(context.hub, "/hubs/hostile/events", { partition: 0, events: [{ body: evil, properties: { [evil.slice(0, 60)]: evil } }, { body_base64: bytes }, { body: JSON.stringify({ [evil]: evil }), content_type: "application/json" }] });
+  await api(context.hub, "/hubs/hostile/events", { partition: 0, events: [{ body: "x".repeat(900_000) }] });
+  for (const [seq, as] of [[0, "json"], [0, "text"], [0, "hex"], [0, "amqp"], [1, "json"], [1, "text"], [2, "json"], [3, "text"]]) await visit(context, `/ui/hubs/hostile/events?open=0/${seq}&as=${as}`, async (page) => {
+    await page.getByRole("complementary").getByText("Where it is").waitFor();
+    assert.deepEqual(await page.evaluate(() => ({ hit: window.hit, images: document.images.length, scripts: document.scripts.length })), { hit: undefined, images: 0, scripts: 1 });
+  });
+});
+
+// Sends to partition 0, so many a second, until it is stopped.
+function load(hub, a_second) {
+  let goes = true, sent = 0;
+  const ended = (async () => {
+    for (const began = Date.now(); goes;) {
+      const due = Math.min(1000, Math.floor((Date.now() - began) / 1000 * a_second) - sent);
+      if (due > 0) await api(hub, "/hubs/homes/events", { partition: 0, events: Array.from({ length: due }, () => ({ body: '{"kind":"motion"}' })) });
+      sent += due;
+      await new Promise((done) => setTimeout(done, 100));
+    }
+  })();
+  return { stop: () => { goes = false; return ended; } };
+}
+
+test("a_lag_figure_is_within_a_second_of_the_truth_under_load", (context) => visit(context, `${group}/processors`, async (page) => {
+  await page.locator("tr[data-partition='0'] .behind").waitFor();
+  const sending = load(context.hub, 5000), checkpoint = async () => (await api(context.hub, "/hubs/homes/groups/aggregator/processors")).partitions[0].checkpoint;
+  try {
+    await page.locator("tr[data-partition='0'] .checkpoint", { hasText: /^[\d,]+$/ }).waitFor({ timeout: 15000 });
+    await api(context.hub, "/hubs/homes/groups/aggregator/requests", { action: "pause" });
+    await page.locator("tr[data-partition='0']").getByText("paused").first().waitFor({ timeout: 20000 });
+    // The hub itself: its newest event, and the one at the checkpoint, which stays while the group is paused.
+    let last = -1;
+    for (let now = await checkpoint(); now !== last; now = await checkpoint()) { last = now; await page.waitForTimeout(2500); }  // members obey within two heartbeats
+    const at = Date.parse((await api(context.hub, `/hubs/homes/partitions/0/events/${last}`)).enqueued_at);
+    const truth = async () => (Date.parse((await api(context.hub, "/hubs/homes/partitions")).partitions[0].last_enqueued_at) - at) / 1000;
+    const seconds = (text) => { const [, minutes, rest] = /^(?:(\d+) min )?([\d.]+) s$/.exec(text.trim()) ?? [null, 0, NaN]; return Number(minutes ?? 0) * 60 + Number(rest); };
+    let worst = 0;
+    for (let i = 0; i < 40; ++i) {
+      const before = await truth(), shown = seconds(await page.locator("tr[data-partition='0'] .behind").innerText()), after = await truth();
+      const rounding = shown < 10 ? 0.05 : 0.5, late = before - shown - rounding, early = shown - after - rounding;
+      worst = Math.max(worst, late, early);
+      await page.waitForTimeout(100);
+    }
+    console.log(`    at most ${worst.toFixed(2)} s from the truth`);
+    assert.ok(worst <= 1, `${worst} s`);
+  } finally {
+    await sending.stop();
+    await api(context.hub, "/hubs/homes/groups/aggregator/requests", { action: "resume" });
+  }
+}));
+
+test("live_events_arrive_and_what_is_not_shown_is_counted", (context) => visit(context, "/ui/hubs/homes/events?tail=1", async (page) => {
+  const sending = load(context.hub, 500);
+  try {
+    await page.getByText(/Shows 20 a second; .*are not shown/).waitFor({ timeout: 15000 });
+    await page.getByRole("row").nth(10).waitFor();
+    await page.locator("main").focus();
+    await page.keyboard.press("Space");
+    await page.getByRole("button", { name: "▶ Live" }).waitFor();
+  } finally {
+    await sending.stop();
+  }
+}));
+
+// CPU time of the hub, in seconds.
+const used = (hub) => readFileSync(`/proc/${hub.process.pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
+
+test("ten_dashboards_cost_the_hub_at_most_3_percent_of_a_core", async ({ hub }) => {
+  const seconds = 8, of_seconds = async () => { const before = used(hub); await new Promise((done) => setTimeout(done, seconds * 1000)); return used(hub) - before; };
+  const sending = load(hub, 200);
+  try {
+    const alone = await of_seconds(), abort = new AbortController();
+    const feeds = await Promise.all(Array.from({ length: 10 }, () => fetch(`http://localhost:${hub.http_port}/api/v1/live?topics=overview,group:homes/aggregator`, { signal: abort.signal })));
+    let bytes = 0;
+    const reading = feeds.map(async (feed) => { for await (const part of feed.body) bytes += part.length; });
+    const watched = await of_seconds();
+    abort.abort();
+    await Promise.allSettled(reading);
+    const share = (watched - alone) / seconds;
+    console.log(`    ${(share * 100).toFixed(1)} % of a core, ${Math.round(bytes / seconds / 1000)} KB a second`);
+    assert.ok(bytes > 0);
+    assert.ok(share <= 0.03, `${share}`);
+  } finally {
+    await sending.stop();
+  }
+});
+
+await main("DashboardLive", {
+  before: async () => {
+    const hub = new Hub(process.env.EVENKEEL);
+    hub.store = `sqlite:${join(hub.folder, "progress.db")}`;
+    hub.processors = new Map();
+    await hub.start("--hub", "homes:8", "--watch-store", hub.store);
+    return { hub, browser: await browser() };
+  },
+  after: async ({ hub, browser: chromium }) => {
+    await chromium.close();
+    for (const child of hub.processors.values()) child.kill("SIGTERM");
+    await hub.remove();
+  },
+});

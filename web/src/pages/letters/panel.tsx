@@ -1,0 +1,44 @@
+// One letter: why it is here, its body, where it was.
+import { useState } from 'preact/hooks';
+import { group_path } from '../../api/client';
+import type { Event, Letter } from '../../api/types';
+import { server_now } from '../../clock';
+import { bytes, count, duration, moment, pad, plural, time } from '../../formats';
+import { use_get } from '../../model/load';
+import { Name, Panel, Text, Time } from '../../parts/basics';
+import { body_bytes, hex_lines, JsonTree, PlainText } from '../../parts/json_tree';
+import { go_query } from '../../route';
+import { state } from '../../state';
+import { ActDialog } from './act';
+
+type Whole = Letter & Partial<Event> & { attempts_at?: string[] };
+
+// From the event's storing to when it was dead-lettered; the attempts themselves where the letter says their times.
+function Attempts({ letter }: { letter: Whole }) {
+    const from = moment(letter.attempts_at?.[0] ?? letter.enqueued_at ?? null), to = moment(letter.at);
+    if (from === null || to === null) return <h3>{plural(letter.attempts, 'attempt')}</h3>;
+    const x = (at: number) => to > from ? 6 + (at - from) / (to - from) * 350 : 6;
+    return <><h3>{plural(letter.attempts, 'attempt')} in {duration(to - from, 'move')}</h3>
+        <svg class="attempts" width="100%" viewBox="0 0 376 38" role="img" aria-label={`${plural(letter.attempts, 'attempt')}, dead-lettered ${time(to, server_now())}`}><line x1={6} x2={370} y1={10} y2={10} />
+            {(letter.attempts_at ?? []).map(at => <circle cx={x(moment(at) ?? from)} cy={10} r={4.5} />)}<rect x={362} y={4} width={12} height={12} rx={2} />
+            <text x={0} y={34}>{time(from, server_now())}</text><text x={374} y={34} text-anchor="end">dead-lettered {time(to, server_now())}</text></svg></>;
+}
+
+export function LetterPanel({ hub, group, open, partitions, done }: { hub: string; group: string; open: string; partitions: number; done(): void }) {
+    const valid = /^\d+\/\d+$/.test(open), path = `${group_path(hub, group)}/dead-letters`, loaded = use_get<Whole>(valid ? `${path}/${open}` : null);
+    const [act, set_act] = useState<'resend' | 'edit' | 'discard' | null>(null), [p, seq] = open.split('/').map(Number), letter = loaded.value;
+    const title = valid ? `${pad(p!, partitions)} / ${count(seq)}` : 'No such letter', body = letter?.body;
+    const change = state.may('Manage'), resend = change && state.may('Send');
+    return <Panel wide label={`Dead letter ${title}`} title={title} close={() => go_query({ open: null })} actions={letter && change ? <>
+        {resend ? <><button type="button" class="btn pri" onClick={() => set_act('resend')}>Resend…</button>{body && body.kind !== 'base64' && !body.truncated ? <button type="button" class="btn" onClick={() => set_act('edit')}>Edit, then resend…</button> : null}</> : null}
+        <button type="button" class="btn danger" onClick={() => set_act('discard')}>Discard…</button></> : null}>
+        {!letter ? <p class={loaded.error ? 'bad' : 'muted'}>{loaded.error?.message ?? ''}</p> : <>
+            <p class="bad strong"><Text v={letter.cause} /></p>
+            <Attempts letter={letter} />
+            <h3>Body <span class="faint">{bytes(letter.bytes)}</span></h3>
+            {!body ? <p class="muted">It is no longer kept.</p> : body.kind === 'json' ? <JsonTree text={body.value} stored={letter.enqueued_at} /> : body.kind === 'text' ? <PlainText text={body.value} /> : <div class="json hex">{hex_lines(body_bytes(body))}</div>}
+            <h3>Where it was</h3><dl><dt>Hub, group</dt><dd><Name v={hub} />, <Name v={group} /></dd>
+                <dt>Stored</dt><dd>{letter.enqueued_at ? <Time v={letter.enqueued_at} exact /> : '–'}</dd><dt>Key</dt><dd class="mono">{letter.partition_key === null ? 'none' : <Name v={letter.partition_key} />}</dd></dl></>}
+        {act && letter ? <ActDialog path={path} letters={[letter]} action={act === 'discard' ? 'discard' : 'resend'} {...(act === 'edit' && body ? { body: body.value } : {})} close={() => set_act(null)} done={done} /> : null}
+    </Panel>;
+}
