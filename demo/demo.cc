@@ -1,25 +1,32 @@
 #include "demo/demo.h"
 
 #include <algorithm>
+#include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <vector>
 
+#include <unistd.h>
+
 #include <fmt/core.h>
 
 #include "base/log.h"
+#include "base/number.h"
 #include "base/random.h"
 #include "cli/interrupt.h"
+#include "cli/keyboard.h"
 #include "cli/temporary_folder.h"
 #include "demo/cast.h"
 #include "demo/checker.h"
+#include "demo/demo_hub.h"
+#include "demo/fleet.h"
+#include "demo/homes_cast.h"
+#include "demo/moves.h"
+#include "demo/outcome.h"
 #include "demo/script.h"
 #include "demo/verdict.h"
 #include "demo/view.h"
-#include "hub/namespace.h"
-#include "io/system/files.h"
-#include "server/server.h"
 
 namespace evenkeel::demo {
 namespace {
@@ -33,10 +40,29 @@ constexpr std::int64_t kept_events = 10'000;
 constexpr std::uint64_t checkpoint_events = 500;
 constexpr std::size_t handler_events_max = 256;
 // Without an event for this long, what is still missing at the end is lost.
-constexpr Duration patience = std::chrono::seconds(5);
+constexpr Duration patience = std::chrono::seconds(15);
 
 // As the checker knows it; not among the processors.
-constexpr std::uint32_t producer_process = 1000;
+constexpr std::uint32_t producer_process = 1000, other_processes = 1001;
+
+// A window of an aggregator that nothing follows is written after some seconds.
+constexpr Duration patience_with_windows = std::chrono::seconds(45);
+
+// What a process uses, in megabytes; 0 if it is gone.
+std::size_t memory_mb(pid_t process) {
+    const std::string path = fmt::format("/proc/{}/statm", process);
+    std::FILE* const file = std::fopen(path.c_str(), "re");  // tidy: allow file: it has no size
+    if (file == nullptr) return 0;
+    char text[128];
+    const std::size_t length = std::fread(text, 1, sizeof text, file);
+    std::fclose(file);
+    // All pages, then those in memory.
+    std::string_view rest(text, length);
+    rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
+    std::size_t pages = 0;
+    if (!read_number(rest.substr(0, rest.find(' ')), pages)) return 0;
+    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) >> 20U;
+}
 
 struct OpenFailure {
     std::string what;
@@ -50,29 +76,45 @@ public:
         : options_(options),
           interrupt_(interrupt),
           run_(secure_number()),
-          script_(script_for(options.duration)) {}
+          script_(script_for(options.duration)) {
+        // An operator plays, who has keys and buttons.
+        if (has_homes() && !options.duration) script_ = {.is_fast = script_.is_fast};
+    }
     ~Demo() {
-        cast_.reset();
-        server_.reset();
+        cast_.reset();  // before what its lines are told to
+        hub_.close();
     }
 
     std::optional<OpenFailure> open();
     void run();
-    Verdict judge() const;
+    Verdict judge();
     std::optional<Error> first_error() const { return checker_->error(); }
     // False if the processors or the producers did not come as far as the first event.
     bool has_begun() const { return view_ != nullptr; }
 
 private:
-    Result<> open_hub(const std::string& directory);
-    Result<> look_at_partitions();
-    Result<std::vector<std::int64_t>> last_sequences();
+    Result<> choose_store();
+    Result<> open_event_hub();
     Result<> start_processor();
     Result<> start_producers();
+    void count_what_is_stored();
+    bool has_homes() const { return options_.has_homes(); }
+    // On Blob storage the standard profile is too slow to look at.
+    bool is_fast() const { return script_.is_fast || store_.starts_with("azblob:"); }
     bool wait_until_ready(std::size_t member);
     void show_until_the_end();
+    // Waits for a key, a signal or the next look; false if it is over.
+    bool wait_for_a_look(Duration left, cli::Keyboard* keyboard);
     void play(Instant now);
+    void make_moves(Instant now);
+    Result<> make(Move move, Instant now);
+    void kill(int processor, Instant now);
+    Result<> add_processors(int count);
+    void switch_sensor_on();
+    Stage stage() const;
     void say(const std::string& text);
+    // What each process uses now.
+    std::string memory_text() const;
     void stop_producers();
     void finish_processors();
     void purge_what_was_read();
@@ -81,11 +123,11 @@ private:
     cli::Interrupt& interrupt_;
     const SystemClock clock_;
     const std::uint64_t run_;
-    std::uint32_t partitions_ = 0;
-    std::unique_ptr<cli::TemporaryFolder> temporary_;  // outlives the hub
-    std::unique_ptr<server::Server> server_;
-    std::string connection_;
+    MoveQueue moves_;                                  // outlives the hub, whose page has buttons
+    std::unique_ptr<cli::TemporaryFolder> temporary_;  // the same
+    DemoHub hub_;
     std::unique_ptr<Checker> checker_;
+    std::unique_ptr<Fleet> fleet_;
     std::unique_ptr<Cast> cast_;
     std::vector<std::int64_t> last_before_;
     std::unique_ptr<cli::TemporaryFolder> progress_;
@@ -93,13 +135,13 @@ private:
     std::string headline_;
     Script script_;
     std::unique_ptr<View> view_;
-    std::vector<std::size_t> processors_;  // of the cast
-    std::optional<std::size_t> producer_;
-    std::optional<std::size_t> killed_;
-    Instant killed_time_;
-    std::vector<std::size_t> orphans_;  // the partitions that it had
-    bool taken_over_ = false;
+    std::optional<std::size_t> producer_;  // of the cast
+    bool is_sensor_on_ = false;
+    bool is_paused_ = false;
+    bool is_ended_ = false;  // by a key
     Duration ran_{};
+    std::vector<std::int64_t> last_counted_;  // of each partition: told to the checker
+    std::unique_ptr<HomesCast> homes_;        // if there are any
 };
 
 std::optional<OpenFailure> Demo::open() {
@@ -113,27 +155,34 @@ std::optional<OpenFailure> Demo::open() {
         temporary_ = std::move(*folder);
         directory = temporary_->path();
     }
+    if (const auto chosen = choose_store(); !chosen.ok()) {
+        return OpenFailure{"cannot create a temporary folder", chosen.error(), "set TMPDIR"};
+    }
     const Instant before = clock_.now();
-    if (const auto opened = open_hub(directory); !opened.ok()) {
+    const auto opened = hub_.open(options_, directory, store_, moves_.controls());
+    if (!opened.ok()) {
         return OpenFailure{"cannot open the hub in " + directory, opened.error(),
                            opened.error().code == ErrorCode::conflict
                                ? "end the other process, or give another folder with --data"
                                : "--data DIR with a folder that you may write to"};
     }
     const auto took = std::chrono::duration<double, std::milli>(clock_.now() - before).count();
-    if (const auto result = look_at_partitions(); !result.ok()) {
+    if (const auto result = open_event_hub(); !result.ok()) {
         return OpenFailure{fmt::format("cannot use event hub '{}'", options_.event_hub),
                            result.error(), "another name with --hub"};
     }
-    cast_ = std::make_unique<Cast>(*checker_, connection_);
-    store_ = options_.store;
-    if (store_.empty()) {
-        auto folder = cli::TemporaryFolder::make({}, "demo-progress");
-        if (!folder.ok()) {
-            return OpenFailure{"cannot create a temporary folder", folder.error(), "set TMPDIR"};
+    cast_ = std::make_unique<Cast>(*checker_, hub_.connection());
+    if (has_homes()) {
+        const std::string aggregates = options_.aggregates.empty()
+                                           ? std::string()
+                                           : aggregates_of_run(options_.aggregates, run_);
+        homes_ = std::make_unique<HomesCast>(
+            *cast_, HomesOptions{options_.programs, options_.homes, aggregates, store_, is_fast(),
+                                 hub_.connection(), options_.event_hub});
+        if (const auto result = homes_->open(other_processes); !result.ok()) {
+            return OpenFailure{"cannot start the programs in " + options_.programs, result.error(),
+                               "set TMPDIR, if a temporary folder cannot be created"};
         }
-        progress_ = std::move(*folder);
-        store_ = "sqlite:" + progress_->path() + "/progress.db";
     }
     for (int i = 0; i < 2; ++i) {
         if (const auto result = start_processor(); !result.ok()) {
@@ -143,95 +192,85 @@ std::optional<OpenFailure> Demo::open() {
     headline_ = fmt::format(
         "Evenkeel {}   hub ready in {:.0f} ms on 127.0.0.1:{}   event hub '{}', {} partitions\n"
         "data in {} ({})\n",
-        EVENKEEL_VERSION, took, server_->ports().amqp, options_.event_hub, partitions_, directory,
+        EVENKEEL_VERSION, took, hub_.ports().amqp, options_.event_hub, hub_.partitions(), directory,
         temporary_ ? "temporary" : "kept");
     return std::nullopt;
 }
 
-Result<> Demo::open_hub(const std::string& directory) {
-    const std::string key = secure_hex(24);  // for this run, known only to the demo's processes
-    server::ServerOptions wanted;
-    wanted.hub.directory = directory;
-    wanted.amqp = {{"127.0.0.1", 0}};
-    wanted.rules = {{"demo", "", door::Secret(key), {}, {true, true, true}}};
-    EK_TRY_ASSIGN(server_, server::Server::open(wanted));
-    connection_ = fmt::format(
-        "Endpoint=sb://127.0.0.1:{};SharedAccessKeyName=demo;SharedAccessKey={};"
-        "UseDevelopmentEmulator=true",
-        server_->ports().amqp, key);
+Result<> Demo::open_event_hub() {
+    EK_TRY(hub_.open_event_hub(options_));
+    EK_TRY_ASSIGN(last_before_, hub_.last_sequences());
+    last_counted_ = last_before_;
+    checker_ = std::make_unique<Checker>(has_homes() ? 1 : options_.producers, last_before_);
+    fleet_ = std::make_unique<Fleet>(checker_->traffic());
     return {};
 }
 
-// Makes the event hub, or widens it.
-Result<> Demo::look_at_partitions() {
-    EventHubOptions fresh;
-    fresh.partitions = options_.partitions;
-    auto made = server_->call([&](hub::Namespace& hubs, auto done) {
-        hubs.create(options_.event_hub, fresh, std::move(done));
-    });
-    if (!made.ok() && made.error().code != ErrorCode::already_exists) return made;
-    EK_TRY(server_->call([&](hub::Namespace& hubs, auto done) {
-        const auto found = hubs.find(options_.event_hub);
-        if (!found.ok()) return done(found.error());
-        partitions_ = (*found)->partition_count();
-        if (partitions_ >= options_.partitions) return done({});
-        EventHubChange change;
-        change.partitions = partitions_ = options_.partitions;
-        hubs.alter(options_.event_hub, change, std::move(done));
-    }));
-    if (partitions_ > options_.partitions) {
-        fmt::print(stderr, "event hub '{}' has {} partitions already; all of them are used\n",
-                   options_.event_hub, partitions_);
-    }
-    EK_TRY_ASSIGN(last_before_, last_sequences());
-    checker_ = std::make_unique<Checker>(options_.producers, last_before_);
+Result<> Demo::choose_store() {
+    store_ = options_.store;
+    if (!store_.empty()) return {};
+    EK_TRY_ASSIGN(progress_, cli::TemporaryFolder::make({}, "demo-progress"));
+    store_ = "sqlite:" + progress_->path() + "/progress.db";
     return {};
-}
-
-Result<std::vector<std::int64_t>> Demo::last_sequences() {
-    std::vector<std::int64_t> last;
-    EK_TRY(server_->call([&](hub::Namespace& hubs, auto done) {
-        const auto found = hubs.find(options_.event_hub);
-        if (!found.ok()) return done(found.error());
-        for (std::uint32_t i = 0; i < partitions_; ++i) {
-            const auto partition = (*found)->partition({i});
-            if (!partition.ok()) return done(partition.error());
-            const auto log = (*partition)->log();
-            if (!log.ok()) return done(log.error());
-            last.push_back((*log)->properties().last_sequence.value);
-        }
-        done({});
-    }));
-    return last;
 }
 
 Result<> Demo::start_processor() {
-    // There the standard profile is too slow to look at.
-    const bool is_fast = script_.is_fast || store_.starts_with("azblob:");
+    const auto number = static_cast<std::uint32_t>(fleet_->started());
+    const std::string name = processor_name(static_cast<int>(number));
+    if (has_homes()) {
+        EK_TRY_ASSIGN(
+            const std::size_t aggregator,
+            homes_->start_aggregator(fmt::format("agg-{:04x}-{}", run_ & 0xffffU, name), number));
+        fleet_->add(aggregator);
+        return {};
+    }
     std::vector<std::string> arguments = {
         "demo-member",
         "--hub=" + options_.event_hub,
-        fmt::format("--id={:016x}-{}", run_, processor_name(static_cast<int>(processors_.size()))),
-        fmt::format("--profile={}", is_fast ? "fast" : "standard"),
+        fmt::format("--id={:016x}-{}", run_, name),
+        fmt::format("--profile={}", is_fast() ? "fast" : "standard"),
         fmt::format("--checkpoint-every={}", checkpoint_events),
         fmt::format("--batch={}", handler_events_max),
         fmt::format("--run={}", run_),
         fmt::format("--producers={}", options_.producers)};
     // One that was given may have a password in it: it is in the environment (see run()).
     if (options_.store.empty()) arguments.push_back("--store=" + store_);
-    for (std::uint32_t i = 0; i < partitions_; ++i) {
+    for (std::uint32_t i = 0; i < hub_.partitions(); ++i) {
         arguments.push_back(fmt::format("--start-of={}:{}", i, last_before_[i]));
     }
-    EK_TRY_ASSIGN(const auto member,
-                  cast_->start(arguments, static_cast<std::uint32_t>(processors_.size())));
-    processors_.push_back(member);
+    EK_TRY_ASSIGN(const auto member, cast_->start(arguments, number));
+    fleet_->add(member);
     return {};
 }
 
+// The devices do not know where an event is stored; the hub does.
+void Demo::count_what_is_stored() {
+    const auto last = hub_.last_sequences();
+    if (!last.ok()) return;
+    std::vector<Report> reports;
+    for (std::uint32_t i = 0; i < hub_.partitions(); ++i) {
+        const std::int64_t count = (*last)[i] - last_counted_[i];
+        if (count <= 0) continue;
+        Report report{.kind = Report::Kind::sent,
+                      .partition = i,
+                      .number = static_cast<std::uint64_t>(last_counted_[i] + 1),
+                      .count = static_cast<std::uint64_t>(count)};
+        reports.push_back(report);
+        report.kind = Report::Kind::acknowledged;
+        reports.push_back(report);
+    }
+    last_counted_ = *last;
+    cast_->take(reports, producer_process);
+}
+
 Result<> Demo::start_producers() {
+    if (has_homes()) {
+        EK_TRY_ASSIGN(producer_, homes_->start_devices(producer_process));
+        return {};
+    }
     EK_TRY_ASSIGN(producer_, cast_->start({"demo-producer", "--hub=" + options_.event_hub,
                                            fmt::format("--run={}", run_),
-                                           fmt::format("--partitions={}", partitions_),
+                                           fmt::format("--partitions={}", hub_.partitions()),
                                            fmt::format("--producers={}", options_.producers),
                                            fmt::format("--event-bytes={}", options_.event_bytes),
                                            fmt::format("--batch={}", options_.batch_events),
@@ -250,7 +289,12 @@ bool Demo::wait_until_ready(std::size_t member) {
 
 void Demo::run() {
     bool ready = true;
-    for (const auto processor : processors_) ready = ready && wait_until_ready(processor);
+    for (int i = 0; i < 2; ++i) ready = ready && wait_until_ready(fleet_->member(i));
+    if (homes_) {
+        for (const auto other : homes_->alarms_and_page()) ready = ready && wait_until_ready(other);
+        headline_ += fmt::format("dashboard:       http://localhost:{}/ui/\nresidents' page: {}\n",
+                                 hub_.ports().http, homes_->page());
+    }
     if (ready) {
         fmt::print(stderr, "{}", headline_);
         if (const auto started = start_producers(); !started.ok()) cast_->fail(started.error());
@@ -262,10 +306,16 @@ void Demo::run() {
 }
 
 void Demo::show_until_the_end() {
+    // Only while it is shown: what ends us after that leaves the terminal as it was.
+    std::optional<cli::Keyboard> keyboard;
+    if (has_homes()) keyboard.emplace();
+    const bool has_keys = keyboard && keyboard->is_there();
     const Instant start = clock_.now();
-    view_ = std::make_unique<View>(checker_->traffic(), options_.duration, start);
+    view_ = std::make_unique<View>(
+        checker_->traffic(), options_.duration, start, has_keys ? keys_help() : "",
+        has_homes() ? std::function<std::string()>([this] { return memory_text(); }) : nullptr);
     say(fmt::format("two processors, {} and {}, share {} partitions", processor_name(0),
-                    processor_name(1), partitions_));
+                    processor_name(1), hub_.partitions()));
     Instant purged = start;
     while (!checker_->traffic().failed) {
         Duration left = look_interval;
@@ -273,9 +323,12 @@ void Demo::show_until_the_end() {
             left = std::min(left, start + *options_.duration - clock_.now());
             if (left <= Duration(0)) break;
         }
-        if (interrupt_.wait(left)) break;
+        moves_.set_stage(stage());
+        if (!wait_for_a_look(left, has_keys ? &*keyboard : nullptr)) break;
         const Instant now = clock_.now();
+        if (has_homes()) count_what_is_stored();
         play(now);
+        make_moves(now);
         view_->show(now);
         if (temporary_ && now - purged > purge_interval) {
             purge_what_was_read();
@@ -289,54 +342,128 @@ void Demo::show_until_the_end() {
                                     : "handling what was acknowledged ...");
 }
 
+bool Demo::wait_for_a_look(Duration left, cli::Keyboard* keyboard) {
+    if (!keyboard) return !interrupt_.wait(left);
+    if (interrupt_.wait_for_input(keyboard->descriptor(), left)) {
+        while (const auto key = keyboard->next()) {
+            if (*key == 'q' || *key == 'Q') is_ended_ = true;
+            const auto move = move_of_key(*key);
+            if (!move) continue;
+            if (const auto asked = moves_.ask(*move); !asked.ok()) say(asked.error().detail);
+        }
+    }
+    return !interrupt_.requested() && !is_ended_;
+}
+
 void Demo::say(const std::string& text) {
     view_->say(clock_.now(), text);
+}
+
+std::string Demo::memory_text() const {
+    const auto others = homes_->alarms_and_page();
+    std::string text = fmt::format("memory: hub {} MB", memory_mb(::getpid()));
+    const auto add = [&](std::string_view name, std::size_t member) {
+        text += fmt::format("  {} {}", name, memory_mb(cast_->id(member)));
+    };
+    if (producer_ && !cast_->is_gone(*producer_)) add("devices", *producer_);
+    for (int processor = 0; processor < static_cast<int>(fleet_->started()); ++processor) {
+        if (fleet_->lives(processor)) add(processor_name(processor), fleet_->member(processor));
+    }
+    add("alarms", others[0]);
+    add("page", others[1]);
+    return text;
 }
 
 // Whatever the script has for this moment.
 void Demo::play(Instant now) {
     const Duration ran = now - view_->start();
-    const auto& partitions = checker_->traffic().partitions;
-    if (script_.kill_at && !killed_ && ran >= *script_.kill_at) {
-        killed_ = processors_[1];
-        for (std::size_t i = 0; i < partitions.size(); ++i) {
-            if (partitions[i].owner == 1) orphans_.push_back(i);
-        }
-        cast_->kill(*killed_);
-        killed_time_ = now;
-        say(fmt::format("{} is killed with SIGKILL; it had {} partitions", processor_name(1),
-                        orphans_.size()));
+    if (script_.kill_at && ran >= *script_.kill_at) {
+        script_.kill_at.reset();
+        if (fleet_->lives(1) && fleet_->living() > 1) kill(1, now);
     }
-    if (killed_ && !taken_over_) {
-        const bool all = std::all_of(orphans_.begin(), orphans_.end(),
-                                     [&](std::size_t i) { return partitions[i].owner != 1; });
-        if (all) {
-            taken_over_ = true;
-            say(fmt::format("{} has taken over all of them, {:.1f} s after the kill",
-                            processor_name(0),
-                            std::chrono::duration<double>(now - killed_time_).count()));
-        }
+    while (const auto taken_over = fleet_->next_taken_over(now)) {
+        say(fmt::format("all partitions of {} are taken over, {:.1f} s after the kill",
+                        processor_name(taken_over->killed),
+                        std::chrono::duration<double>(taken_over->after).count()));
     }
-    if (script_.scale_at && processors_.size() == 2 && taken_over_ && ran >= *script_.scale_at) {
-        for (int i = 0; i < 2; ++i) {
-            if (const auto started = start_processor(); !started.ok()) {
-                return cast_->fail(started.error());
-            }
-        }
-        say(fmt::format("{} and {} start; partitions are handed over to them", processor_name(2),
-                        processor_name(3)));
+    if (script_.scale_at && fleet_->all_taken_over() && ran >= *script_.scale_at) {
+        script_.scale_at.reset();
+        if (const auto added = add_processors(2); !added.ok()) return cast_->fail(added.error());
+        if (has_homes() && !is_sensor_on_) switch_sensor_on();
     }
+}
+
+// What an operator has asked for.
+void Demo::make_moves(Instant now) {
+    while (const auto move = moves_.next()) {
+        auto made = check_move(*move, stage());
+        if (made.ok()) made = make(*move, now);
+        if (!made.ok()) say(made.error().detail);
+    }
+}
+
+Result<> Demo::make(Move move, Instant now) {
+    const int busiest = fleet_->busiest();
+    switch (move) {
+        case Move::add: return add_processors(1);
+        case Move::stop:
+            cast_->stop(fleet_->member(busiest));
+            fleet_->stopped(busiest);
+            say(fmt::format("{} is asked to stop; it hands over its partitions",
+                            processor_name(busiest)));
+            return {};
+        case Move::kill: kill(busiest, now); return {};
+        case Move::pause:
+            EK_TRY(homes_->pause(!is_paused_));
+            is_paused_ = !is_paused_;
+            say(is_paused_ ? "all aggregators are paused; events wait in the hub"
+                           : "all aggregators are resumed");
+            return {};
+        case Move::sensor: switch_sensor_on(); return {};
+    }
+    return {};
+}
+
+void Demo::kill(int processor, Instant now) {
+    cast_->kill(fleet_->member(processor));
+    say(fmt::format("{} is killed with SIGKILL; it had {} partitions", processor_name(processor),
+                    fleet_->killed(processor, now)));
+}
+
+Result<> Demo::add_processors(int count) {
+    std::string names;
+    for (int i = 0; i < count; ++i) {
+        names +=
+            (names.empty() ? "" : " and ") + processor_name(static_cast<int>(fleet_->started()));
+        EK_TRY(start_processor());
+    }
+    say(fmt::format("{} {}; partitions are handed over", names, count == 1 ? "starts" : "start"));
+    return {};
+}
+
+void Demo::switch_sensor_on() {
+    cast_->signal(*producer_, SIGUSR1);
+    is_sensor_on_ = true;
+    say("the carbon-monoxide sensor is switched on in all homes");
+}
+
+Stage Demo::stage() const {
+    return {fleet_->started(), fleet_->living(), is_sensor_on_};
 }
 
 void Demo::stop_producers() {
     if (!producer_) return;
     cast_->stop(*producer_);
     while (!cast_->is_gone(*producer_)) interrupt_.wait(short_look);
+    if (has_homes()) count_what_is_stored();
 }
 
 // Until all that is stored was handled, or nothing more comes.
 void Demo::finish_processors() {
-    const auto last = last_sequences();
+    if (is_paused_) {
+        if (const auto resumed = homes_->pause(false); !resumed.ok()) cast_->fail(resumed.error());
+    }
+    const auto last = hub_.last_sequences();
     Instant last_event = clock_.now();
     std::uint64_t read_before = 0;
     while (last.ok() && !checker_->traffic().failed) {
@@ -351,89 +478,45 @@ void Demo::finish_processors() {
         const Instant now = clock_.now();
         if (read != read_before) last_event = now;
         read_before = read;
-        if (now - last_event > patience) {
+        if (now - last_event > (has_homes() ? patience_with_windows : patience)) {
             fmt::print(stderr, "partition {}: events after {} did not arrive\n", *behind,
                        checker_->traffic().partitions[*behind].read_up_to.load());
             break;
         }
         interrupt_.wait(short_look);
     }
-    for (const auto processor : processors_) {
-        if (processor != killed_) cast_->stop(processor);
+    if (homes_ && has_begun()) {
+        if (const auto verified = homes_->verify(); !verified.ok()) cast_->fail(verified.error());
     }
+    for (int i = 0; i < static_cast<int>(fleet_->started()); ++i) {
+        if (fleet_->lives(i)) cast_->stop(fleet_->member(i));
+    }
+    if (!homes_) return;
+    for (const auto other : homes_->alarms_and_page()) cast_->stop(other);
 }
 
 // A temporary folder need not grow for ever: what every reader has behind it may go.
 void Demo::purge_what_was_read() {
-    // If it fails there is only more on disk than there need be.
-    (void)server_->call([&](hub::Namespace& hubs, auto done) {
-        const auto found = hubs.find(options_.event_hub);
-        for (std::uint32_t i = 0; found.ok() && i < partitions_; ++i) {
-            const std::int64_t read = checker_->traffic().partitions[i].read_up_to;
-            const auto partition = (*found)->partition({i});
-            if (read <= kept_events || !partition.ok() || !(*partition)->log().ok()) continue;
-            (*(*partition)->log())->purge({read - kept_events}, [](const Result<>&) {});
-        }
-        done({});
-    });
+    std::vector<std::int64_t> before;
+    for (const auto& partition : checker_->traffic().partitions) {
+        before.push_back(partition.read_up_to - kept_events);
+    }
+    hub_.purge(before);
 }
 
-Verdict Demo::judge() const {
+Verdict Demo::judge() {
     Verdict verdict;
     checker_->judge(verdict);
-    verdict.expects_failover = killed_.has_value() && !orphans_.empty();
+    verdict.expects_failover = fleet_->orphans() > 0;
     // Progress is stored every so many events or once a second; a batch may be under way.
-    verdict.repeated_max = orphans_.size() * (checkpoint_events + 2 * handler_events_max +
-                                              options_.rate / partitions_);
+    verdict.repeated_max = fleet_->orphans() * (checkpoint_events + 2 * handler_events_max +
+                                                options_.rate / hub_.partitions());
     verdict.seconds = std::chrono::duration<double>(ran_).count();
     verdict.producers = options_.producers;
     verdict.event_bytes = options_.event_bytes;
+    if (homes_) homes_->judge(verdict, fleet_->orphans(), hub_.partitions());
     verdict.interrupted = interrupt_.requested();
     return verdict;
-}
-
-// Found out before the run, not after an hour of it.
-Result<> check_writable(const std::string& file) {
-    io::system::SystemFiles files;
-    const std::string probe = file + ".probe";
-    EK_TRY(files.open(probe, io::OpenMode::create));
-    return files.remove(probe);
-}
-
-cli::ExitCode tell(const Demo& demo, const Options& options) {
-    const auto error = demo.first_error();
-    // Of nothing there is nothing to judge.
-    if (error && !demo.has_begun()) {
-        cli::fail("the demo did not start", *error,
-                  options.store.empty()
-                      ? "run evenkeel demo again; if it still fails, check the disk"
-                      : "use another --store, or none: then the demo creates one");
-        return cli::ExitCode::failed;
-    }
-    const Verdict verdict = demo.judge();
-    std::FILE* const out = options.json_file == "-" ? stderr : stdout;
-    fmt::print(out, "\n");
-    for (const auto& line : lines(verdict, cli::terminal_of(out))) fmt::print(out, "{}\n", line);
-    std::fflush(out);
-    if (options.json_file == "-") {
-        fmt::print("{}", to_json(verdict));
-    } else if (!options.json_file.empty()) {
-        io::system::SystemFiles files;
-        const auto written = io::replace_file(files, options.json_file, as_bytes(to_json(verdict)));
-        if (!written.ok()) {
-            cli::fail("cannot write the verdict to " + options.json_file, written.error());
-            return cli::ExitCode::failed;
-        }
-    }
-    if (error) {
-        cli::fail("the stream failed", *error,
-                  error->code == ErrorCode::overloaded
-                      ? "free some space, or give --data on another disk"
-                      : "run evenkeel demo again; if it still fails, check the disk");
-        return cli::ExitCode::failed;
-    }
-    if (!verdict.good()) return cli::ExitCode::failed;
-    return verdict.interrupted ? cli::ExitCode::interrupted : cli::ExitCode::done;
 }
 
 }  // namespace
@@ -454,7 +537,10 @@ cli::ExitCode run(const Options& options) {
     if (const auto failure = demo.open())
         return cli::fail(failure->what, failure->error, failure->hint);
     demo.run();
-    return tell(demo, options);
+    const auto error = demo.first_error();
+    // Of nothing there is nothing to judge.
+    if (error && !demo.has_begun()) return tell_no_start(*error, options);
+    return tell(demo.judge(), error, options);
 }
 
 }  // namespace evenkeel::demo

@@ -6,6 +6,9 @@
 //                after their checkpoints
 //   3 scale-out  two more start; partitions are handed over, and no event repeats
 //
+// With the homes and without an end it waits for an operator instead, who has keys and buttons
+// (demo/moves.h).
+//
 //   what was acknowledged ──▶ checker: verdict ◀── what was handled, under which epoch
 #pragma once
 
@@ -29,6 +32,12 @@ struct Options {
     std::uint64_t rate = 50'000;  // events a second of all producers together; 0: no limit
     std::string json_file;        // empty: none; "-": stdout
     std::string store;            // of checkpoints; empty: a file beside the hub's data
+    // Folder with the programs of examples/home-security, which take the places of producer and
+    // processors; empty: they do not.
+    std::string programs;
+    std::uint32_t homes = 100'000;
+    std::string aggregates;  // where they go: a folder or Blob storage; empty: a temporary folder
+    bool has_homes() const { return !programs.empty(); }
 };
 
 cli::ExitCode run(const Options& options);

@@ -4,9 +4,11 @@
 
 #include <CLI/CLI.hpp>
 
+#include "base/random.h"
 #include "cli/commands/shared_options.h"
 #include "cli/text/duration.h"
 #include "demo/demo.h"
+#include "demo/homes.h"
 #include "demo/member.h"
 #include "demo/producer.h"
 
@@ -18,9 +20,20 @@ Examples:
   evenkeel demo --for 30s
   evenkeel demo --for 10s --rate 0 --producers 8      no rate limit
   evenkeel demo --for 1m --data ./data --json v.json  keep the data, write the verdict as JSON
+  evenkeel demo --for 1m --programs build/homes       the homes of examples/home-security
 
 The exit code is 0 only if every acknowledged event was handled, in order, unchanged, by one owner
-at a time, and only as many events were repeated after the kill as the checkpoint policy allows.)";
+at a time, and only as many events were repeated after the kill as the checkpoint policy allows.
+
+With --programs and without --for nothing is played: you add, stop, kill and pause aggregators and
+switch the new sensor on, by keys or by the buttons of the dashboard.)";
+
+// A store that is kept has the entries of earlier runs, whose hubs are gone.
+std::string homes_name(const CLI::App& command) {
+    const bool is_new_hub_in_kept_store =
+        command.count("--store") > 0 && command.count("--data") == 0;
+    return is_new_hub_in_kept_store ? "homes-" + secure_hex(3) : "homes";
+}
 
 }  // namespace
 
@@ -62,10 +75,29 @@ void add_demo(CLI::App& app, cli::Chosen& chosen) {
         ->add_option("--store", options.store,
                      "Checkpoint store of the processors; default: a temporary file")
         ->type_name("STORE");
+    command
+        ->add_option("--programs", options.programs,
+                     "Folder with the programs of examples/home-security: they take the places of "
+                     "producer and processors")
+        ->type_name("DIR")
+        ->check(CLI::ExistingDirectory);
+    command->add_option("--homes", options.homes, "Homes that report, with --programs")
+        ->check(CLI::Range(1, 10'000'000))
+        ->capture_default_str();
+    command
+        ->add_option(
+            "--aggregates", options.aggregates,
+            "Where their aggregates go: a folder, or azblob:...; default: a temporary folder")
+        ->envname("HOME_AGGREGATES")
+        ->type_name("WHERE");
     command->add_option("--json", options.json_file, "Write the verdict to this file; -: to stdout")
         ->type_name("FILE");
-    command->callback([&options, &duration, &chosen] {
+    command->callback([&options, &duration, &chosen, command] {
         if (!duration.empty()) options.duration = cli::parse_duration(duration);
+        if (!options.programs.empty()) {
+            if (command->count("--hub") == 0) options.event_hub = homes_name(*command);
+            if (command->count("--partitions") == 0) options.partitions = homes_partitions;
+        }
         chosen.exit = run(options);
     });
 }
@@ -82,6 +114,12 @@ void add_producer(CLI::App& app, cli::Chosen& chosen) {
     command->add_option("--batch", options.batch_events);
     command->add_option("--rate", options.rate);
     command->callback([&] { chosen.exit = run_producer(options); });
+}
+
+// The same: becomes a program of examples/home-security.
+void add_program(CLI::App& app, cli::Chosen& chosen) {
+    auto* command = app.add_subcommand("demo-program")->group("")->prefix_command();
+    command->callback([&chosen, command] { chosen.exit = run_program(command->remaining()); });
 }
 
 // The same.

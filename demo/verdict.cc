@@ -23,18 +23,32 @@ std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& term
     std::vector<std::string> lines;
     const auto rate = static_cast<std::uint64_t>(verdict.events_per_second());
     lines.push_back(cli::painted(terminal, cli::Paint::strong, line("VERDICT", "EVENTS", "")));
-    lines.push_back(line("sent", cli::with_commas(verdict.sent),
-                         fmt::format("by {} producers to {} partitions, {} bytes each",
-                                     verdict.producers, verdict.partitions, verdict.event_bytes)));
+    lines.push_back(
+        line("sent", cli::with_commas(verdict.sent),
+             verdict.homes > 0
+                 ? fmt::format("by {} homes to {} partitions", cli::with_commas(verdict.homes),
+                               verdict.partitions)
+                 : fmt::format("by {} producers to {} partitions, {} bytes each", verdict.producers,
+                               verdict.partitions, verdict.event_bytes)));
     if (verdict.refused > 0) {
         lines.push_back(line("refused", cli::with_commas(verdict.refused), "not stored"));
     }
-    lines.push_back(
-        line("durable", cli::with_commas(verdict.durable),
-             fmt::format("{}/s for {:.1f} s; ack p50 {}, p99 {}", cli::with_commas(rate),
-                         verdict.seconds, cli::milliseconds_text(verdict.ack_p50_ms),
-                         cli::milliseconds_text(verdict.ack_p99_ms))));
+    lines.push_back(line(
+        "durable", cli::with_commas(verdict.durable),
+        fmt::format("{}/s for {:.1f} s", cli::with_commas(rate), verdict.seconds) +
+            (verdict.homes > 0
+                 ? std::string()
+                 : fmt::format("; ack p50 {}, p99 {}", cli::milliseconds_text(verdict.ack_p50_ms),
+                               cli::milliseconds_text(verdict.ack_p99_ms)))));
     lines.push_back(line("handled", cli::with_commas(verdict.handled), "each counted once"));
+    if (verdict.homes > 0) {
+        lines.push_back(line("aggregates", cli::with_commas(verdict.aggregates_checked),
+                             "of every home, compared with what the devices sent"));
+        lines.push_back(fault(terminal, "wrong", verdict.aggregates_wrong));
+        lines.push_back(line("alarms", cli::with_commas(verdict.alarms),
+                             fmt::format("the slowest {} ms after its sensor; {} dead letters",
+                                         verdict.alarm_ms_max, verdict.dead_letters)));
+    }
     lines.push_back(fault(terminal, "lost", verdict.lost));
     lines.push_back(fault(terminal, "out of order", verdict.out_of_order));
     lines.push_back(fault(terminal, "repeated", verdict.repeated - verdict.repeated_at_crash,
@@ -81,14 +95,17 @@ std::string to_json(const Verdict& verdict) {
         "\"failover_seconds\": {}, \"handovers\": {}, \"handover_gap_seconds_max\": {:.3f}, "
         "\"past_fence\": {}, \"wrong_content\": {}, \"refused\": {}, \"seconds\": {:.3f}, "
         "\"events_per_second\": {:.1f}, \"ack_p50_ms\": {:.3f}, \"ack_p99_ms\": {:.3f}, "
-        "\"partitions\": {}, \"producers\": {}, \"event_bytes\": {}, \"interrupted\": {}}}\n",
+        "\"partitions\": {}, \"producers\": {}, \"event_bytes\": {}, \"interrupted\": {}, "
+        "\"homes\": {}, \"aggregates_checked\": {}, \"aggregates_wrong\": {}, \"alarms\": {}, "
+        "\"alarm_ms_max\": {}}}\n",
         verdict.sent, verdict.durable, verdict.handled, verdict.lost, verdict.out_of_order,
         verdict.repeated, verdict.repeated_at_crash, verdict.repeated_at_handover,
         verdict.failover_seconds ? fmt::format("{:.3f}", *verdict.failover_seconds) : "null",
         verdict.handovers, verdict.handover_gap_seconds_max, verdict.past_fence,
         verdict.wrong_content, verdict.refused, verdict.seconds, verdict.events_per_second(),
         verdict.ack_p50_ms, verdict.ack_p99_ms, verdict.partitions, verdict.producers,
-        verdict.event_bytes, verdict.interrupted);
+        verdict.event_bytes, verdict.interrupted, verdict.homes, verdict.aggregates_checked,
+        verdict.aggregates_wrong, verdict.alarms, verdict.alarm_ms_max);
 }
 
 }  // namespace evenkeel::demo

@@ -34,9 +34,17 @@ struct Verdict {
     std::uint32_t producers = 0;
     std::uint64_t event_bytes = 0;
     bool interrupted = false;
+    // Of the programs of examples/home-security; 0 homes: others ran.
+    std::uint32_t homes = 0;
+    std::uint64_t aggregates_checked = 0;
+    std::uint64_t aggregates_wrong = 0;
+    std::uint64_t alarms = 0;
+    std::int64_t alarm_ms_max = 0;   // from sensor to alarm
+    std::uint64_t dead_letters = 0;  // events that no program can read
 
     bool good() const {
-        return lost == 0 && out_of_order == 0 && wrong_content == 0 && past_fence == 0 &&
+        return aggregates_wrong == 0 && (homes == 0 || aggregates_checked > 0) && lost == 0 &&
+               out_of_order == 0 && wrong_content == 0 && past_fence == 0 &&
                repeated_at_handover == 0 && repeated == repeated_at_crash &&
                repeated_at_crash <= repeated_max && (!expects_failover || failover_seconds);
     }

@@ -2,6 +2,7 @@
 // elsewhere a line every few seconds.
 #pragma once
 
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -18,7 +19,10 @@ std::string processor_name(int processor);
 class View {
 public:
     // `duration` is how long the demo will run, if that is known.
-    View(const Traffic& traffic, std::optional<Duration> duration, Instant start);
+    // `keys`, if there are any, are shown with it.
+    // `memory` tells how much the processes use, in one line.
+    View(const Traffic& traffic, std::optional<Duration> duration, Instant start, std::string keys,
+         std::function<std::string()> memory = {});
 
     Instant start() const { return start_; }
     // Prints an event of the run once, above the table.
@@ -51,7 +55,9 @@ private:
     const Traffic& traffic_;
     const std::optional<Duration> duration_;
     const Instant start_;
-    const cli::Terminal terminal_ = cli::terminal_of(stderr);
+    const std::string keys_;
+    const std::function<std::string()> memory_;
+    cli::Terminal terminal_ = cli::terminal_of(stderr);  // people change its size
     const bool as_table_;
     std::vector<Snapshot> before_;
     Snapshot total_before_;
