@@ -5,8 +5,12 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
+#include "base/result.h"
+#include "bench/report.h"
 #include "cli/exit_code.h"
+#include "cli/interrupt.h"
 
 namespace evenkeel::bench {
 
@@ -48,6 +52,10 @@ struct ProcessorBenchOptions {
     bool json = false;
 };
 cli::ExitCode measure_processor(const ProcessorBenchOptions& options);
+// The line end_to_end_20k_N of it alone.
+Result<> add_end_to_end(const ProcessorBenchOptions& options, const std::string& folder,
+                        cli::Interrupt& interrupt, std::vector<Line>& lines,
+                        std::uint32_t partitions);
 
 // A hub that runs elsewhere.
 struct RemoteHubOptions {

@@ -8,6 +8,8 @@
 #include <memory>
 #include <set>
 
+#include <signal.h>
+
 #include <fmt/core.h>
 #include <poll.h>
 
@@ -56,6 +58,8 @@ public:
     }
     // With SIGKILL. The process is heard to its end.
     void kill(std::size_t process) { processes_.at(process).end(); }
+    // With SIGSTOP. It is killed later.
+    void freeze(std::size_t process) { ::kill(processes_.at(process).id(), SIGSTOP); }
 
     // Hears until `done` says so; `timed_out` naming `what` if that takes too long.
     Result<> hear_until(const std::function<bool()>& done, Duration limit, std::string_view what) {
@@ -181,7 +185,7 @@ struct Scene {
         scene.load = std::make_unique<PacedLoad>(
             *scene.producer, PacedLoad::Options{.partitions = partitions,
                                                 .events_per_second = events_per_second * partitions,
-                                                .batch_events = 1});
+                                                .due_together = 1});
         scene.cast = std::make_unique<Cast>(place, *scene.hub, "sqlite:" + path + "/progress.db",
                                             fast, partitions);
         scene.load->start();
@@ -245,7 +249,12 @@ Error lost(std::uint64_t missing) {
 
 }  // namespace
 
-Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills) {
+std::string failover_name(bool fast, Fall fall) {
+    return fmt::format("failover_{}{}", fast ? "fast" : "default",
+                       fall == Fall::stopped ? "_by_sigstop" : "");
+}
+
+Result<Line> measure_failover(const GroupPlace& place, bool fast, Fall fall, int falls) {
     constexpr std::uint32_t partitions = 12;
     constexpr std::uint32_t size = 3;
     EK_TRY_ASSIGN(Scene scene, Scene::make(place, partitions, fast));
@@ -257,7 +266,7 @@ Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills) {
     std::uint32_t next = 0;
     std::vector<double> failovers;
     std::uint64_t repeats = 0;
-    for (int i = 0; i <= kills; ++i) {
+    for (int i = 0; i <= falls; ++i) {
         while (alive.size() < size) {
             EK_TRY_ASSIGN(members[next], cast.add_process());
             cast.start(members[next], next);
@@ -265,14 +274,18 @@ Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills) {
         }
         EK_TRY(cast.hear_until([&] { return cast.is_shared(alive, partitions / size); }, patience,
                                "sharing the partitions"));
-        if (i == kills) break;
+        if (i == falls) break;
         // At any point between two heartbeats.
         EK_TRY(cast.hear_for(Duration(static_cast<std::int64_t>(random.below(2'000'000'000)))));
         const std::uint32_t victim =
             *std::next(alive.begin(), static_cast<std::ptrdiff_t>(random.below(size)));
         const auto orphans = cast.partitions_of(victim);
-        const Instant killed = clock.now();
-        cast.kill(members.at(victim));
+        const Instant fell = clock.now();
+        if (fall == Fall::stopped) {
+            cast.freeze(members.at(victim));
+        } else {
+            cast.kill(members.at(victim));
+        }
         alive.erase(victim);
         const auto is_read = [&](std::uint32_t partition) {
             const auto& newest = cast.terms()[partition].rbegin()->second;
@@ -282,11 +295,12 @@ Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills) {
                                patience, "taking over"));
         for (const std::uint32_t partition : orphans) {
             const auto& newest = cast.terms()[partition].rbegin()->second;
-            failovers.push_back(static_cast<double>(newest.first_ns - killed.nanoseconds) * 1e-9);
+            failovers.push_back(static_cast<double>(newest.first_ns - fell.nanoseconds) * 1e-9);
         }
-        fmt::print(stderr, "  kill {} of {}: {:.1f} s\n", i + 1, kills, failovers.back());
+        if (fall == Fall::stopped) cast.kill(members.at(victim));
+        fmt::print(stderr, "  failover {} of {}: {:.1f} s\n", i + 1, falls, failovers.back());
     }
-    EK_TRY_ASSIGN(Line line, scene.finish(fast ? "failover_fast" : "failover_default"));
+    EK_TRY_ASSIGN(Line line, scene.finish(failover_name(fast, fall)));
     const Changes changes = changes_in(cast);
     if (changes.missing > 0) return lost(changes.missing);
     repeats = changes.repeats;
@@ -294,7 +308,7 @@ Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills) {
     const double p99 = quantile(failovers, 0.99);
     line.goal = fmt::format("p99 <= {:.0f} s", goal);
     line.met = p99 <= goal;
-    line.more = {{"kills", kills},
+    line.more = {{"kills", falls},
                  {"failover_p50_s", median(failovers)},
                  {"failover_p99_s", p99},
                  {"failover_max_s", quantile(failovers, 1)},

@@ -17,9 +17,13 @@ struct GroupPlace {
     cli::Interrupt& interrupt;
 };
 
-// Three processes of one processor each; one at a time is killed, and replaced once the others have
+// How a processor ends: by SIGKILL, which closes its connections, or by SIGSTOP, which closes
+// nothing, as a machine that is cut off.
+enum class Fall : unsigned char { killed, stopped };
+std::string failover_name(bool fast, Fall fall);
+// Three processes of one processor each; one at a time falls, and is replaced once the others have
 // what was its.
-Result<Line> measure_failover(const GroupPlace& place, bool fast, int kills);
+Result<Line> measure_failover(const GroupPlace& place, bool fast, Fall fall, int falls);
 // A second processor starts and stops, until so many partitions have been handed over.
 Result<Line> measure_hand_overs(const GroupPlace& place, int hand_overs);
 // So many processors, one partition for each, all started at once.

@@ -1,5 +1,6 @@
 #include "bench/load.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "base/bytes.h"
@@ -58,8 +59,10 @@ std::uint32_t BatchLoad::take_turn() {
     return partition;
 }
 
-PacedLoad::PacedLoad(Producer& producer, const Options& options)
-    : producer_(producer), options_(options), body_(options.event_bytes, 'e') {}
+PacedLoad::PacedLoad(std::vector<Producer*> producers, const Options& options)
+    : producers_(std::move(producers)), options_(options), body_(options.event_bytes, 'e') {
+    EK_CHECK(!producers_.empty(), "a load without a producer");
+}
 
 PacedLoad::~PacedLoad() {
     (void)stop();
@@ -74,29 +77,37 @@ void PacedLoad::start() {
     });
 }
 
-// A late batch is sent immediately.
+// Late events are sent immediately.
 void PacedLoad::pump() {
     const auto pause = Duration(static_cast<std::int64_t>(
-        1e9 * static_cast<double>(options_.batch_events) / options_.events_per_second));
+        1e9 * static_cast<double>(options_.due_together) / options_.events_per_second));
     while (!is_stopping_ && due_ <= loop_.clock().now()) {
-        send();
+        send_due();
         due_ = due_ + pause;
     }
     if (!is_stopping_) loop_.run_at(due_, [this] { pump(); });
 }
 
-void PacedLoad::send() {
+void PacedLoad::send_due() {
+    const auto batches = std::min<std::size_t>(options_.partitions, options_.due_together);
+    for (std::size_t i = 0; i < batches; ++i) {
+        send(options_.due_together / batches + (i < options_.due_together % batches ? 1 : 0));
+    }
+}
+
+void PacedLoad::send(std::size_t events) {
     const std::uint32_t partition = next_partition_;
     next_partition_ = (next_partition_ + 1) % options_.partitions;
-    auto batch = producer_.make_batch({.partition = partition, .partition_key = {}});
+    Producer& producer = *producers_[next_producer_];
+    next_producer_ = (next_producer_ + 1) % producers_.size();
+    auto batch = producer.make_batch({.partition = partition, .partition_key = {}});
     EK_CHECK(batch.ok(), "a route by partition only is right");
-    const std::int64_t now = loop_.clock().now().nanoseconds;
-    std::memcpy(body_.data(), &now, sizeof now);
-    while (batch->size() < options_.batch_events && batch->try_add(body_)) {
+    std::memcpy(body_.data(), &due_.nanoseconds, sizeof due_.nanoseconds);
+    while (batch->size() < events && batch->try_add(body_)) {
     }
     ++under_way_;
     sent_ += batch->size();
-    producer_.send_later(*batch, [this](const Result<>& result) {
+    producer.send_later(*batch, [this](const Result<>& result) {
         loop_.post([this, result] {
             --under_way_;
             if (!result.ok() && !error_) error_ = result.error();

@@ -6,6 +6,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "base/clock.h"
 #include "base/mutex.h"
@@ -56,18 +57,21 @@ private:
     std::optional<Error> error_ EK_GUARDED_BY(mutex_);
 };
 
-// Sends a batch when it is due, to the next partition, whether those before are acknowledged or
-// not. The first eight bytes of an event are the instant at which it was sent.
-// Threads: the one that made it.
+// Sends the events that are due together to the next partitions, evenly, those of one partition as
+// one batch, whether those before are acknowledged or not. The first eight bytes of an event are
+// the instant at which it was due: a load that comes too late makes no event look fast. Several
+// producers take turns, batch by batch. Threads: the one that made it.
 class PacedLoad {
 public:
     struct Options {
         std::uint32_t partitions = 1;
         double events_per_second = 1000;
-        std::size_t batch_events = 1;
+        std::size_t due_together = 1;
         std::size_t event_bytes = 100;
     };
-    PacedLoad(Producer& producer, const Options& options);
+    PacedLoad(std::vector<Producer*> producers, const Options& options);
+    PacedLoad(Producer& producer, const Options& options)
+        : PacedLoad(std::vector<Producer*>{&producer}, options) {}
     ~PacedLoad();
 
     void start();
@@ -77,12 +81,14 @@ public:
 
 private:
     void pump();
-    void send();
+    void send_due();
+    void send(std::size_t events);
     void finish_if_idle();
 
-    Producer& producer_;
+    const std::vector<Producer*> producers_;
     const Options options_;
     // The loop's.
+    std::size_t next_producer_ = 0;
     std::string body_;
     Instant due_;
     std::uint32_t next_partition_ = 0;

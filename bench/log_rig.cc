@@ -15,17 +15,32 @@ Result<std::unique_ptr<LogRig>> LogRig::make(const std::string& folder, const Op
         rig->disks_.push_back(
             std::make_unique<io::system::WorkerThread>(fmt::format("disk/{}", i)));
     }
+    if (options.journal) EK_TRY(rig->add_journals(folder + "/journal"));
     for (std::uint32_t i = 0; i < options.partitions; ++i) {
         const std::string path = fmt::format("{}/{}", folder, i);
         const commitlog::LogIdentity identity{{}, PartitionId{i}};
-        EK_TRY(commitlog::Log::create(rig->files_, path, identity));
+        EK_TRY(commitlog::create_log(rig->files_, path, identity));
+        const std::size_t disk = i % rig->disks_.size();
         EK_TRY_ASSIGN(auto log, commitlog::Log::open(
-                                    {rig->files_, rig->loop_, *rig->disks_[i % rig->disks_.size()],
-                                     rig->log_metrics_},
+                                    {rig->files_, rig->loop_, *rig->disks_[disk], rig->log_metrics_,
+                                     options.journal ? rig->journals_[disk].get() : nullptr},
                                     path, identity, options.log));
         rig->logs_.push_back(std::move(log));
     }
     return rig;
+}
+
+Result<> LogRig::add_journals(const std::string& folder) {
+    EK_TRY(files_.make_directory(folder));
+    for (std::size_t i = 0; i < disks_.size(); ++i) {
+        commitlog::JournalOptions options;
+        options.directory = folder;
+        options.name = std::to_string(i);
+        journals_.push_back(std::make_shared<commitlog::Journal>(
+            commitlog::JournalContext{files_, *disks_[i], background_, loop_.clock(), log_metrics_},
+            std::move(options)));
+    }
+    return {};
 }
 
 LogRig::~LogRig() {
@@ -36,7 +51,15 @@ LogRig::~LogRig() {
         });
         closed.wait();
     }
+    std::latch settled(static_cast<std::ptrdiff_t>(journals_.size()));
+    for (std::size_t i = 0; i < journals_.size(); ++i) {
+        disks_[i]->post([&, journal = journals_[i]] {
+            journal->close([&settled](const Result<>&) { settled.count_down(); });
+        });
+    }
+    settled.wait();
     for (auto& disk : disks_) disk->finish();
+    background_.finish();
     loop_.stop();
     logs_.clear();
 }

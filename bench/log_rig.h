@@ -1,6 +1,7 @@
 // Commit logs on threads as the hub runs them, and a load that keeps them busy, for benchmarks.
 //
 //   client threads ──▶ loop/0: logs 0..n ──▶ disk/0, disk/1 ──▶ loop/0: acknowledged, next append
+//                                            each with a journal
 #pragma once
 
 #include <atomic>
@@ -13,6 +14,7 @@
 #include "base/metrics.h"
 #include "base/mutex.h"
 #include "base/result.h"
+#include "commitlog/journal.h"
 #include "commitlog/log.h"
 #include "io/system/files.h"
 #include "io/system/loop.h"
@@ -25,6 +27,7 @@ public:
     struct Options {
         std::uint32_t partitions = 1;
         std::uint32_t disk_threads = 2;
+        bool journal = true;  // small flushes share it, as in a hub
         commitlog::LogOptions log;
     };
 
@@ -40,11 +43,14 @@ public:
 
 private:
     LogRig() = default;
+    Result<> add_journals(const std::string& folder);
 
     io::system::SystemFiles files_;
     Metrics metrics_;
     commitlog::LogMetrics log_metrics_{metrics_};
     std::vector<std::unique_ptr<io::system::WorkerThread>> disks_;
+    io::system::WorkerThread background_{"metadata"};
+    std::vector<std::shared_ptr<commitlog::Journal>> journals_;  // by disk thread
     io::system::LoopThread loop_{"loop/0"};
     std::vector<std::unique_ptr<commitlog::Log>> logs_;
 };

@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <set>
+#include <utility>
 
 #include <sys/resource.h>
 #include <unistd.h>
@@ -20,6 +21,7 @@
 #include "cli/child.h"
 #include "cli/latencies.h"
 #include "io/system/files.h"
+#include <evenkeel/consumer.h>
 #include <evenkeel/processor.h>
 
 namespace evenkeel::bench {
@@ -166,8 +168,9 @@ public:
     explicit LatencyMember(const MemberOptions& options) : options_(options) {}
 
     Result<> run(const std::string& connection) {
-        EK_TRY_ASSIGN(const auto processor,
-                      Processor::open(processor_options(options_, connection)));
+        ProcessorOptions wanted = processor_options(options_, connection);
+        wanted.start = Position::latest();  // what was stored before is no part of the load
+        EK_TRY_ASSIGN(const auto processor, Processor::open(std::move(wanted)));
         EK_TRY(processor->start(BatchHandler(
             [this](Partition& partition, Events events) { return handle(partition, events); })));
         ready_.wait();
@@ -266,6 +269,26 @@ Result<> run_group(const MemberOptions& options, const std::string& connection) 
     return {};
 }
 
+// Until the parent ends it.
+Result<> run_backlog(const MemberOptions& options, const std::string& connection) {
+    EK_TRY_ASSIGN(const auto client, Client::open(connection));
+    bool is_ready = false;
+    while (true) {
+        for (std::uint32_t partition = 0; partition < options.partitions; ++partition) {
+            EK_TRY_ASSIGN(const auto reader,
+                          RemoteReader::open(*client, "g0", partition, Position::earliest(),
+                                             {.prefetch_events = 5000}));
+            std::uint64_t left = options.events;
+            while (left > 0) {
+                EK_TRY_ASSIGN(const auto events, reader->read(5000, std::chrono::seconds(1)));
+                if (events.empty()) break;
+                left -= std::min<std::uint64_t>(left, events.size());
+                if (!std::exchange(is_ready, true)) tell("ready");
+            }
+        }
+    }
+}
+
 }  // namespace
 
 cli::ExitCode run_member_child(const MemberOptions& options) {
@@ -277,6 +300,7 @@ cli::ExitCode run_member_child(const MemberOptions& options) {
     if (options.mode == "count") result = run_count(options, *connection);
     if (options.mode == "latency") result = LatencyMember(options).run(*connection);
     if (options.mode == "group") result = run_group(options, *connection);
+    if (options.mode == "backlog") result = run_backlog(options, *connection);
     if (!result.ok()) return cli::fail("a processor of the benchmark ended", result.error());
     return cli::ExitCode::done;
 }

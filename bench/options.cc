@@ -5,6 +5,7 @@
 
 #include <CLI/CLI.hpp>
 
+#include "bench/against.h"
 #include "bench/bench.h"
 #include "bench/hub.h"
 #include "bench/member.h"
@@ -19,6 +20,7 @@ Examples:
   evenkeel bench processor --only noop         how fast a processor reads a backlog
   evenkeel bench processor --full              25 kills per profile, 200 hand-overs: 10 minutes
   evenkeel bench restart --gib 10 -o json
+  evenkeel bench --against redis               the same load on a Redis that is started for it
   evenkeel bench hub "$EVENKEEL_HUB"           a running hub, with an event hub of its own)";
 
 namespace {
@@ -121,6 +123,18 @@ void add_processor(CLI::App& app, cli::Chosen& chosen) {
     add_only(*command, options.only);
 }
 
+void add_against(CLI::App& app, cli::Chosen& chosen) {
+    auto& options = chosen.keep<AgainstOptions>();
+    auto* command = add_benchmark(
+        app, chosen, options, "against",
+        "The same load on another server, started for it, and on this hub; also: bench --against",
+        measure_against);
+    command->add_option("SERVER", options.server, "Which server, if it is installed")
+        ->required()
+        ->check(CLI::IsMember({"redis", "postgresql", "kafka", "nats"}));
+    add_rounds(*command, options.seconds, options.rounds, "Duration of one latency round");
+}
+
 void add_remote_hub(CLI::App& app, cli::Chosen& chosen) {
     auto& options = chosen.keep<RemoteHubOptions>();
     auto& output = chosen.keep<std::string>();
@@ -181,6 +195,13 @@ void add_children(CLI::App& app, cli::Chosen& chosen) {
     hub_command->add_option("--partitions", hub.partitions);
     hub_command->add_option("--groups", hub.groups);
     hub_command->callback([&] { chosen.exit = run_hub_child(hub); });
+
+    auto& rival = chosen.keep<RivalReaderOptions>();
+    auto* rival_command = app.add_subcommand("rival-reader-child")->group("");
+    rival_command->add_option("--server", rival.server)->required();
+    rival_command->add_option("--port", rival.port)->required();
+    rival_command->add_option("--partitions", rival.partitions);
+    rival_command->callback([&] { chosen.exit = run_rival_reader_child(rival); });
 
     add_child(app, chosen, "fill-child", run_fill_child);
     add_child(app, chosen, "idle-child", run_idle_child);

@@ -12,6 +12,7 @@ void add_log(CLI::App& app, cli::Chosen& chosen);
 void add_amqp(CLI::App& app, cli::Chosen& chosen);
 void add_restart(CLI::App& app, cli::Chosen& chosen);
 void add_processor(CLI::App& app, cli::Chosen& chosen);
+void add_against(CLI::App& app, cli::Chosen& chosen);
 void add_remote_hub(CLI::App& app, cli::Chosen& chosen);
 // The processes that benchmarks start. The help does not show them.
 void add_children(CLI::App& app, cli::Chosen& chosen);

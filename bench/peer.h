@@ -30,6 +30,7 @@ public:
     Result<> write(ByteView bytes);
     // Smaller than what the kernel gives by itself, for sockets that are not read.
     void shrink_receive_buffer();
+    int descriptor() const { return descriptor_; }
 
 private:
     explicit BareSocket(int descriptor) : descriptor_(descriptor) {}

@@ -105,7 +105,7 @@ Result<Line> measure_latency(const RemoteHubOptions& options, Client& client, Pr
     };
     PacedLoad load(producer, {.partitions = partitions,
                               .events_per_second = options.rate,
-                              .batch_events = 1,
+                              .due_together = 1,
                               .event_bytes = options.event_bytes});
     load.start();
     const Instant start = clock.now();

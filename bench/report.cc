@@ -18,6 +18,7 @@ std::string per_second(double value) {
 
 std::string details(const Line& line) {
     std::string text;
+    if (!line.acknowledged_by.empty()) text = "acknowledged by " + line.acknowledged_by;
     for (const auto& [key, value] : line.more) {
         if (!text.empty()) text += "  ";
         text += fmt::format("{} {:.4g}", key, value);
@@ -66,11 +67,23 @@ std::string to_json(const std::vector<Line>& lines) {
     std::string text = "[";
     for (const auto& line : lines) {
         text += fmt::format(
-            "{}\n  {{\"name\": \"{}\", \"events_per_second\": {:.1f}, \"limit_per_second\": "
-            "{:.1f}, "
+            "{}\n  {{\"line\": \"{}\", \"name\": \"{}\", \"events_per_second\": {:.1f}, "
+            "\"limit_per_second\": {:.1f}, "
             "\"ratio\": {:.4f}, \"goal\": \"{}\", \"met\": {}",
-            text.size() > 1 ? "," : "", json_escaped(line.name), line.events_per_second,
-            line.limit_per_second, line.ratio(), json_escaped(line.goal), line.met);
+            text.size() > 1 ? "," : "", json_escaped(line.name), json_escaped(line.name),
+            line.events_per_second, line.limit_per_second, line.ratio(), json_escaped(line.goal),
+            line.met);
+        if (!line.acknowledged_by.empty()) {
+            text +=
+                fmt::format(", \"acknowledged_by\": \"{}\"", json_escaped(line.acknowledged_by));
+        }
+        // What every line has, so that one query fits all.
+        for (const char* key : {"partitions", "p50_ms", "p99_ms"}) {
+            const auto has = [&](const auto& more) { return more.first == key; };
+            if (std::none_of(line.more.begin(), line.more.end(), has)) {
+                text += fmt::format(", \"{}\": null", key);
+            }
+        }
         for (const auto& [key, value] : line.more) {
             text += fmt::format(", \"{}\": {:.6g}", json_escaped(key), value);
         }
