@@ -14,6 +14,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <fmt/core.h>
 #include <poll.h>
 
 namespace evenkeel::cli {
@@ -115,6 +116,14 @@ std::optional<std::string> Child::next_line() {
         if (const auto found = line()) return std::string(*found);
         if (!fill()) return std::nullopt;
     }
+}
+
+std::optional<std::string> Child::take_end() {
+    int status = 0;
+    if (process_ <= 0 || waitpid(process_, &status, WNOHANG) != process_) return std::nullopt;
+    process_ = -1;
+    return WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
+                             : fmt::format("signal {}", WTERMSIG(status));
 }
 
 void Child::kill_hard() {

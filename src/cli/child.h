@@ -40,6 +40,9 @@ public:
     bool fill();
     std::optional<std::string_view> line();
 
+    // How it has ended, once: "exit code 1", "signal 9". None while it runs. Does not wait.
+    std::optional<std::string> take_end();
+
     void kill_hard();
     // Kills it, but reads on: its last lines may still be in the pipe. Threads: any.
     void end() const;

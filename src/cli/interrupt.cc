@@ -27,6 +27,10 @@ sigset_t all_signals() {
 
 }  // namespace
 
+void ignore_closed_pipes() {
+    signal(SIGPIPE, SIG_IGN);
+}
+
 Interrupt::Interrupt(Hangup hangup) : hangup_(hangup) {
     const sigset_t signals = all_signals();
     EK_CHECK(pthread_sigmask(SIG_BLOCK, &signals, nullptr) == 0, "signals can be blocked");

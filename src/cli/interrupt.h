@@ -42,4 +42,8 @@ private:
     const Hangup hangup_;
 };
 
+// For servers, whose log may be read through a pipe: they outlive its reader, and what is written
+// after it has gone is dropped.
+void ignore_closed_pipes();
+
 }  // namespace evenkeel::cli

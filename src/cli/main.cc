@@ -24,9 +24,12 @@ Examples:
   evenkeel check                       diagnose problems with the hub
   evenkeel process eh1 --exec ./handle run an instance of an event processor
   evenkeel status eh1                  owner and lag of each partition
+  evenkeel top eh1                     the same live, with rates and moves
+  evenkeel scale eh1 --max 8           how many instances its lag needs, and why
   evenkeel demo --for 30s              processors share a stream, one is killed, two more start
   evenkeel demo --data ./data --rate 0 no rate limit, and keep the data
   evenkeel checkpoint ls homes --store sqlite:progress.db    checkpoints of a group
+  evenkeel deadletter ls homes         events that could not be handled
   evenkeel bench log                   how fast the commit log is on this machine
   evenkeel bench log -o json | jq .    the same as JSON
 
@@ -50,10 +53,11 @@ int main(int count, char** arguments) {
                    {"Event hubs and access",
                     {cli::add_hub, cli::add_group, cli::add_key, cli::add_conn}},
                    {"Event processors",
-                    {cli::add_process, cli::add_status, cli::add_processor, cli::add_checkpoint}},
+                    {cli::add_process, cli::add_host, cli::add_status, cli::add_top, cli::add_scale,
+                     cli::add_processor, cli::add_checkpoint, cli::add_deadletter}},
                    {"Diagnosis",
                     {cli::add_check, cli::add_doctor, cli::add_bench, demo::add_demo,
-                     demo::add_producer, demo::add_member}},
+                     demo::add_producer, demo::add_member, demo::add_program}},
                    {"Settings", {cli::add_context, cli::add_completion}}},
         .synonyms = {{"topic", "hub"},       {"topics", "hub"},     {"stream", "hub"},
                      {"produce", "send"},    {"publish", "send"},   {"pub", "send"},
@@ -62,6 +66,8 @@ int main(int count, char** arguments) {
                      {"start", "dev"},       {"server", "serve"},   {"acl", "key"},
                      {"profile", "context"}, {"login", "context"},  {"add", "create"},
                      {"new", "create"},      {"info", "show"},      {"get", "show"},
-                     {"update", "alter"},    {"seek", "set"}}};
+                     {"update", "alter"},    {"seek", "set"},       {"deadletters", "deadletter"},
+                     {"autoscale", "scale"}, {"retry", "replay"},   {"resend", "replay"},
+                     {"redrive", "replay"}}};
     return static_cast<int>(cli::run(program, count, arguments));
 }

@@ -5,7 +5,6 @@
 
 #include <fmt/core.h>
 
-#include "amqp/performatives.h"
 #include "base/time_point.h"
 #include "cli/remote/admin_client.h"
 #include "eventhubs/forward.h"
@@ -125,12 +124,8 @@ Result<> Restorer::add(std::uint32_t partition, const BackupEvent& event) {
         }
         return {};
     }
-    const amqp::Buffer message =
-        eventhubs::restorable(event.sections, event.key, event.enqueued_ms);
-    amqp::Buffer section;
-    amqp::Encoder encoder(section);
-    encoder.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
-    encoder.binary(message);
+    const auto section = producer::BatchAccess::in_batch(
+        eventhubs::restorable(event.sections, event.key, event.enqueued_ms));
     if (batch_->size() >= batch_events_max || !producer::BatchAccess::try_add(*batch_, section)) {
         EK_TRY(flush());
         if (!producer::BatchAccess::try_add(*batch_, section)) {

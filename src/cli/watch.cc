@@ -13,11 +13,11 @@
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
-#include <termios.h>
 
 #include "base/clock.h"
 #include "cli/capture.h"
 #include "cli/interrupt.h"
+#include "cli/keyboard.h"
 #include "cli/text/duration.h"
 #include "cli/text/terminal.h"
 
@@ -30,12 +30,6 @@ constexpr auto interval_min = std::chrono::milliseconds(100);
 class Screen {
 public:
     Screen() {
-        has_keys_ = isatty(STDIN_FILENO) == 1 && tcgetattr(STDIN_FILENO, &before_) == 0;
-        if (has_keys_) {
-            termios raw = before_;
-            raw.c_lflag &= ~static_cast<tcflag_t>(ICANON | ECHO);  // Ctrl-C is still a signal
-            tcsetattr(STDIN_FILENO, TCSANOW, &raw);
-        }
         sigset_t resized;
         sigemptyset(&resized);
         sigaddset(&resized, SIGWINCH);
@@ -43,14 +37,13 @@ public:
         resizes_ = signalfd(-1, &resized, SFD_CLOEXEC | SFD_NONBLOCK);
         events_ = epoll_create1(EPOLL_CLOEXEC);
         add(resizes_);
-        if (has_keys_) add(STDIN_FILENO);
+        if (keyboard_.is_there()) add(keyboard_.descriptor());
         fmt::print("\x1b[?1049h\x1b[?25l\x1b[?7l");
         std::fflush(stdout);
     }
     ~Screen() {
         fmt::print("\x1b[?7h\x1b[?25h\x1b[?1049l");
         std::fflush(stdout);
-        if (has_keys_) tcsetattr(STDIN_FILENO, TCSANOW, &before_);
         close(events_);
         close(resizes_);
     }
@@ -64,14 +57,12 @@ public:
         signalfd_siginfo ignored;
         while (read(resizes_, &ignored, sizeof ignored) > 0) {
         }
-        epoll_event event{};
-        while (epoll_wait(events_, &event, 1, 0) > 0 && event.data.fd == STDIN_FILENO) {
-            char key = 0;
-            if (read(STDIN_FILENO, &key, 1) != 1) {  // the terminal is gone: no more keys
-                epoll_ctl(events_, EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
-                return false;
-            }
-            if (key == 'q' || key == 'Q') return true;
+        const bool had_keys = keyboard_.is_there();
+        while (const auto key = keyboard_.next()) {
+            if (*key == 'q' || *key == 'Q') return true;
+        }
+        if (had_keys && !keyboard_.is_there()) {
+            epoll_ctl(events_, EPOLL_CTL_DEL, STDIN_FILENO, nullptr);
         }
         return false;
     }
@@ -84,8 +75,7 @@ private:
         epoll_ctl(events_, EPOLL_CTL_ADD, descriptor, &event);
     }
 
-    bool has_keys_ = false;
-    termios before_{};
+    Keyboard keyboard_;
     int resizes_ = -1;
     int events_ = -1;
 };

@@ -8,6 +8,7 @@
 
 #include "cli/remote/entries.h"
 #include "cli/text/listing.h"
+#include "processor/ownership/operator_requests.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -18,22 +19,10 @@ using checkpoint::Member;
 using checkpoint::Ownership;
 using checkpoint::Store;
 
-// Nobody may write the old position again: the ownership entry gets a new version and epoch, so
-// that its owner loses it, and the checkpoint is sealed under that epoch.
-Result<> carry_out(StoreSession& store, CheckpointMove move) {
-    if (move.row->ownership) {
-        Ownership freed = *move.row->ownership;
-        freed.owner.clear();
-        freed.epoch.value += 1;
-        EK_TRY_ASSIGN(const auto written,
-                      store.ask<std::vector<Result<std::string>>>([&](Store& s, auto done) {
-                          s.write_ownerships({freed}, std::move(done));
-                      }));
-        EK_TRY(written.at(0));
-        move.wanted.epoch = freed.epoch;
-    }
-    return store.ask<void>(
-        [&](Store& s, auto done) { s.reset_checkpoint(move.wanted, std::move(done)); });
+Result<> carry_out(StoreSession& store, const CheckpointMove& move) {
+    return store.ask<void>([&](Store& s, auto done) {
+        processor::set_position(s, move.row->ownership, move.wanted, std::move(done));
+    });
 }
 
 // "-1", "1000"; by its offset if that is all that is known of it.

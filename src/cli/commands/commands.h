@@ -26,10 +26,16 @@ void add_context(CLI::App& app, Chosen& chosen);
 void add_doctor(CLI::App& app, Chosen& chosen);
 // checkpoint_options.cc
 void add_checkpoint(CLI::App& app, Chosen& chosen);
+// deadletter_options.cc
+void add_deadletter(CLI::App& app, Chosen& chosen);
 // processor_options.cc
 void add_process(CLI::App& app, Chosen& chosen);
 void add_status(CLI::App& app, Chosen& chosen);
+void add_top(CLI::App& app, Chosen& chosen);
+void add_scale(CLI::App& app, Chosen& chosen);
 void add_processor(CLI::App& app, Chosen& chosen);
+// host_options.cc
+void add_host(CLI::App& app, Chosen& chosen);
 // completion.cc and bench.cc
 void add_completion(CLI::App& app, Chosen& chosen);
 void add_bench(CLI::App& app, Chosen& chosen);

@@ -170,7 +170,9 @@ std::vector<Candidate> live_names(const std::string& kind, const Typed& typed) {
 std::vector<Candidate> values_of(const CLI::Option& option, const Typed& typed) {
     if (auto choices = choices_of(option); !choices.empty()) return choices;
     if (option.check_name("--context")) return live_names("CONTEXT", typed);
-    if (option.check_name("--event-hub")) return live_names("HUB", typed);
+    if (option.check_name("--event-hub") || option.get_type_name() == "HUB") {
+        return live_names("HUB", typed);
+    }
     if (option.check_name("--group")) return live_names("GROUP", typed);
     if (option.check_name("--key") && option.get_type_name() == "KEY") {
         return live_names("KEY", typed);

@@ -125,8 +125,10 @@ ExitCode conn(const ConnCommand& options) {
     if (!options.config.empty()) {
         auto connection = connection_of_server(options);
         if (!connection.ok()) {
+            const bool missing = connection.error().code == ErrorCode::not_found;
             return fail("cannot get a key of the server", connection.error(),
-                        "run it as the user of the server, or as root");
+                        missing ? "--config names the file that 'evenkeel serve' was started with"
+                                : "run it as the user of the server, or as root");
         }
         where.connection = std::move(*connection);
     }

@@ -7,6 +7,7 @@
 #include "base/number.h"
 #include "cli/interrupt.h"
 #include "cli/temporary_folder.h"
+#include "cli/text/event_filter.h"
 #include "cli/text/listing.h"
 #include "cli/text/standard_output.h"
 #include "cli/text/terminal.h"
@@ -116,6 +117,9 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
     }
     fmt::print("  Admin       http://localhost:{}   found by the commands through the hub\n",
                ports.http);
+    fmt::print(
+        "  Dashboard   http://localhost:{}/ui/{}\n", ports.http,
+        options.watch_stores.empty() ? "   --watch-store URL shows the processors of a store" : "");
     fmt::print("  Health      http://localhost:{}/health\n\n",
                ports.health ? ports.health : ports.http);
     fmt::print("  Connection string\n");
@@ -154,6 +158,7 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
 }  // namespace
 
 ExitCode dev(const DevOptions& options) {
+    ignore_closed_pipes();
     Interrupt interrupt;
     const SystemClock clock;
     const Instant started = clock.now();
@@ -196,6 +201,8 @@ ExitCode dev(const DevOptions& options) {
         return fail("invalid list of event hubs", wishes.error(), "evenkeel dev --help");
     }
     wanted.event_hubs = std::move(*wishes);
+    wanted.groups.stores = options.watch_stores;
+    wanted.event_filter = &parse_filter_of_server;
     auto server = server::Server::open(wanted);
     if (!server.ok()) {
         return fail("the hub did not start", server.error(), start_hint(server.error()));

@@ -22,6 +22,7 @@ struct DevOptions {
     std::optional<std::uint16_t> health_port;  // one more for HTTP; with `config` it is 5300
     std::vector<std::string> event_hubs;       // name or name:partitions; eh1:2 if none is given
     std::vector<std::string> host_names;       // by which it is called, beside loopback
+    std::vector<std::string> watch_stores;     // whose groups the dashboard shows
     std::string ready_file;                    // the real ports, as JSON, once it is ready
     bool ephemeral = false;                    // data in a temporary folder, deleted on exit
     bool accept_any_token = false;

@@ -15,9 +15,9 @@ namespace {
 
 namespace json = boost::json;
 
-std::string joined(const std::vector<std::string>& texts) {
+std::string rights_text(const std::vector<std::string>& rights) {
     std::string all;
-    for (const auto& text : texts) all += (all.empty() ? "" : ", ") + text;
+    for (const auto& right : rights) all += (all.empty() ? "" : ", ") + right;
     return all;
 }
 
@@ -55,7 +55,7 @@ void print_secrets(const KeyCommand& options, const Remote& remote, const KeyInf
     Listing listing({{"FIELD"}, {"VALUE"}});
     listing.add({std::string("name"), key.name});
     listing.add({std::string("event hub"), key.event_hub.empty() ? "(all)" : key.event_hub});
-    listing.add({std::string("rights"), joined(key.rights)});
+    listing.add({std::string("rights"), rights_text(key.rights)});
     listing.add({std::string("primary key"), key.primary.reveal()});
     listing.add({std::string("secondary key"), key.secondary.reveal()});
     listing.add({std::string("connection string"), connection(key.primary)});
@@ -111,7 +111,8 @@ ExitCode key_ls(const KeyCommand& options) {
     json::array array;
     for (const auto& key : *keys) {
         listing.add({key.name, key.event_hub.empty() ? Cell("(all)", "") : Cell(key.event_hub),
-                     joined(key.rights), std::string(key.is_fixed ? "configuration" : "here")});
+                     rights_text(key.rights),
+                     std::string(key.is_fixed ? "configuration" : "here")});
         array.push_back(key_json(key));
         if (options.output == Output::name) fmt::print("{}\n", printable(key.name));
     }

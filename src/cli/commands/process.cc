@@ -14,7 +14,6 @@
 #include "base/number.h"
 #include "base/result.h"
 #include "base/text.h"
-#include "cli/commands/command_child.h"
 #include "cli/commands/read.h"
 #include "cli/interrupt.h"
 #include "cli/remote/group_contact.h"
@@ -23,14 +22,15 @@
 #include "cli/text/event_view.h"
 #include "cli/text/failure.h"
 #include "cli/text/listing.h"
+#include "host/handler/closing_wish.h"
+#include "host/handler/command_runner.h"
 #include <evenkeel/processor.h>
 
 namespace evenkeel::cli {
 namespace {
 
-// Between SIGTERM and SIGKILL for a command that did not end in time; and how much longer than that
-// the partition waits for it, so that it has ended before the next owner begins.
-constexpr Duration terminate_time = std::chrono::seconds(3);
+// How much longer than until SIGKILL the partition waits for a command that did not end in time, so
+// that it has ended before the next owner begins.
 constexpr Duration terminate_margin = std::chrono::seconds(2);
 
 // What all partitions share: standard output, and how many events there are still to handle.
@@ -115,6 +115,34 @@ private:
     Guarded<std::optional<GivenUp>> gave_up_;
 };
 
+// Batches of commands grow up to that, unless --batch or --delivery at-most-once forbids it: then
+// what failed is not given again, and all of it must have been given once.
+constexpr std::size_t grown_batch_events_max = 2048;
+constexpr std::size_t batch_events_usual = 256;
+
+bool may_batches_grow(const ProcessOptions& options) {
+    return !options.command.empty() && options.batch_events_max == 0 && options.attempts > 1 &&
+           options.delivery != "at-most-once";
+}
+
+// Of one call of the handler.
+std::size_t handler_events_max(const ProcessOptions& options) {
+    // A batch that fails is tried again event by event, which would be a second attempt.
+    if (options.attempts == 1) return 1;
+    if (options.batch_events_max > 0) return options.batch_events_max;
+    return may_batches_grow(options) ? grown_batch_events_max : batch_events_usual;
+}
+
+host::CommandOptions command_options(const ProcessOptions& options) {
+    host::CommandOptions wanted{.child = {.command = options.command, .pass_env = options.pass_env},
+                                .ack = options.ack};
+    if (may_batches_grow(options)) {
+        wanted.batch_events = batch_events_usual;
+        wanted.batch_events_max = grown_batch_events_max;
+    }
+    return wanted;
+}
+
 class Handler final : public PartitionHandler {
 public:
     Handler(const ProcessOptions& options, EventOutput& output)
@@ -136,9 +164,9 @@ public:
         return {};
     }
 
-    // One that answers by lines waits for the next event, and ends with its input.
+    // One that answers waits for the next event, and ends with its input.
     void on_closed(Partition& partition, Closed) override {
-        if (child_) static_cast<void>(child_->finish([&] { return wish_for(partition); }));
+        command_.close([&] { return wish_for(partition); });
     }
 
 private:
@@ -165,35 +193,24 @@ private:
     }
 
     Result<> execute(Partition& partition, Events events) {
-        const CommandChild::GetWish wish = [&] { return wish_for(partition); };
-        if (!child_) {
-            EK_TRY_ASSIGN(child_, CommandChild::start({.command = options_.command,
-                                                       .answers = options_.ack_lines,
-                                                       .pass_env = options_.pass_env}));
-        }
-        Result<> result;
-        if (options_.ack_lines) {
-            result = ask_for_each(partition, events, wish);
-        } else {
-            for (const Event& event : events) {
-                result = child_->write(line_of(partition, event), wish);
-                if (!result.ok()) break;
-            }
-            // What it says in the end counts: it need not have read all.
-            const auto finished = child_->finish(wish);
-            if (result.ok() || result.error().code == ErrorCode::handler_failed) result = finished;
-        }
-        result = judged(std::move(result));
-        if (!options_.ack_lines || !result.ok()) child_.reset();
-        return result;
+        const EventPlace place{options_.event_hub, partition.id()};
+        return judged(command_.run(
+            events, {.add_line =
+                         [&](const Event& event, std::string& to) {
+                             to += as_json(place, event);
+                             to += '\n';
+                         },
+                     .wish = [&] { return wish_for(partition); },
+                     .done =
+                         [&](const Event& last, std::size_t count) {
+                             finished(partition, last);
+                             acknowledged_ += count;
+                         },
+                     .output = [&](const std::string& lines) { return output_.write(lines); }}));
     }
 
-    // A command that cannot be run is no failure of the events.
+    // A command that never ran is a mistake to be told at once.
     Result<> judged(Result<> result) {
-        if (options_.ack_lines && !result.ok() &&
-            result.error().code == ErrorCode::handler_failed) {
-            if (const auto error = child_->why_not_run()) result = *error;
-        }
         if (result.ok() || result.error().code != ErrorCode::unavailable) {
             output_.set_ran();
         } else if (!output_.has_run()) {
@@ -204,53 +221,24 @@ private:
         return result;
     }
 
-    Result<> ask_for_each(Partition& partition, Events events, const CommandChild::GetWish& wish) {
-        for (const Event& event : events) {
-            // The next owner takes what it was not given.
-            if (partition.closing()) return Error{ErrorCode::cancelled, "the partition moves"};
-            EK_TRY(child_->write(line_of(partition, event), wish));
-            EK_TRY_ASSIGN(const std::string line, child_->read_line(wish));
-            if (line.starts_with("error")) {
-                return Error{
-                    ErrorCode::handler_failed,
-                    fmt::format("event {}: the command says: {}", event.sequence_number, line)};
-            }
-            finished(partition, event);  // whatever becomes of the next one
-            ++acknowledged_;
-        }
-        return {};
-    }
-
-    std::string line_of(const Partition& partition, const Event& event) const {
-        return as_json({options_.event_hub, partition.id()}, event) + "\n";
-    }
-
-    // In a graceful hand-over the command has time to finish. If the partition is lost it is
-    // terminated immediately, because the next owner may have begun.
-    CommandChild::Wish wish_for(const Partition& partition) {
-        using enum CommandChild::Wish;
+    host::CommandChild::Wish wish_for(const Partition& partition) {
+        using enum host::CommandChild::Wish;
         const auto closing = partition.closing();
-        if (!closing) return go_on;
-        const Instant now = SystemClock().now();
-        if (!closing_since_ || closing_as_ != closing) closing_since_ = now;
-        closing_as_ = closing;
-        const Duration time = *closing == Closed::lost ? Duration(0) : options_.drain_max;
-        if (now < *closing_since_ + time) return finish;
-        if (!was_told_) {
+        const auto wish = closing_.at(closing, SystemClock().now());
+        if ((wish == terminate || wish == kill) && !was_told_) {
             fmt::print(stderr, "evenkeel process: partition {}: {}; the command is terminated\n",
                        partition.id(),
                        *closing == Closed::lost ? "lost" : "the command did not end in time");
+            was_told_ = true;
         }
-        was_told_ = true;
-        return now < *closing_since_ + time + terminate_time ? terminate : kill;
+        return wish;
     }
 
     const ProcessOptions& options_;
     EventOutput& output_;
-    std::unique_ptr<CommandChild> child_;
+    host::CommandRunner command_{command_options(options_)};
     std::size_t acknowledged_ = 0;  // events of this batch that the command said are done
-    std::optional<Closed> closing_as_;
-    std::optional<Instant> closing_since_;
+    host::ClosingWish closing_{options_.drain_max};
     bool was_told_ = false;
 };
 
@@ -343,13 +331,13 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
         wanted.checkpoints.every =
             std::chrono::duration_cast<std::chrono::milliseconds>(*options.checkpoint_interval);
     }
-    // A batch that fails is tried again event by event, which would be a second attempt.
-    wanted.batch_events_max = options.attempts == 1 ? 1 : options.batch_events_max;
+    wanted.batch_events_max = handler_events_max(options);
     wanted.workers = options.workers;
     wanted.accept_store_loss = options.accept_store_loss;
     wanted.drain_max = std::chrono::duration_cast<std::chrono::milliseconds>(
-        options.drain_max +
-        (options.command.empty() ? Duration(0) : terminate_time + terminate_margin));
+        options.drain_max + (options.command.empty()
+                                 ? Duration(0)
+                                 : host::ClosingWish::terminate_time + terminate_margin));
     wanted.on_error = print;
     return wanted;
 }

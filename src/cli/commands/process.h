@@ -10,6 +10,7 @@
 #include "base/clock.h"
 #include "cli/exit_code.h"
 #include "cli/remote/remote.h"
+#include "host/handler/command_runner.h"
 
 namespace evenkeel::cli {
 
@@ -28,8 +29,8 @@ struct ProcessOptions {
     std::string dead_letter = "store";  // or an event hub
     std::uint32_t poison_in_row_max = 20;
     std::string from = "start";
-    std::string command;     // --exec
-    bool ack_lines = false;  // the command answers each event with a line; else by its exit code
+    std::string command;  // --exec
+    host::CommandAck ack = host::CommandAck::exit_code;
     std::vector<std::string> pass_env;              // secret variables that the command inherits
     Duration drain_max = std::chrono::seconds(30);  // for it, at hand-over and stop
     std::string format;                             // as `evenkeel read`
@@ -41,7 +42,7 @@ struct ProcessOptions {
     std::uint32_t attempts = 5;
     std::uint64_t checkpoint_events = 1000;
     std::optional<Duration> checkpoint_interval;
-    std::size_t batch_events_max = 256;
+    std::size_t batch_events_max = 0;  // 0: not said
     std::uint32_t workers = 0;
     bool accept_store_loss = false;
 };

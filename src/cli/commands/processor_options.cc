@@ -3,8 +3,10 @@
 #include "cli/commands/commands.h"
 #include "cli/commands/process.h"
 #include "cli/commands/processors.h"
+#include "cli/commands/scale.h"
 #include "cli/commands/shared_options.h"
 #include "cli/commands/status.h"
+#include "cli/commands/top.h"
 #include "cli/text/duration.h"
 
 namespace evenkeel::cli {
@@ -17,6 +19,8 @@ Examples:
   evenkeel process eh1 --exec './bill'                   a batch as NDJSON on stdin; exit 0 = done
   evenkeel process eh1 --exec './bill' --ack line        one process per partition; answers each
                                                          event with a line, "error ..." if it failed
+  evenkeel process eh1 --exec './bill' --ack batch       the same for batches, which end with an
+                                                         empty line; answers with an empty line
   evenkeel process eh1 -o json -n 100                    100 events, then checkpoint and stop
   evenkeel process eh1 --store sqlite:a.db --into events each event exactly once in a table of a.db
   evenkeel process eh1 --exec './bill' --dead-letter failed   dead-letter to the hub 'failed'
@@ -32,12 +36,30 @@ SIGTERM, and SIGKILL 3 s later; this is not a failed attempt. The command does n
 EVENKEEL_HUB, EVENTHUB_CONNECTION_STRING and EVENKEEL_STORE, which hold secrets; --pass-env
 EVENKEEL_HUB passes one of them.)";
 
+constexpr const char* top_examples = R"(
+Examples:
+  evenkeel top eh1                          processors that use the default store
+  evenkeel top homes --group aggregator --store redis://localhost
+  evenkeel top eh1 > now.txt                where stdout is no terminal: once, as plain text)";
+
 constexpr const char* status_examples = R"(
 Examples:
   evenkeel status eh1                                    processors that use the default store
   evenkeel status eh1 --watch                            redraw it every 2 seconds
   evenkeel status eh1 --group billing --store sqlite:/var/lib/billing/progress.db
+  evenkeel status eh1 --dead-letter failed               count those in the event hub 'failed' too
   evenkeel status eh1 -o json | jq '.partitions[] | select(.lag_events > 1000)')";
+
+constexpr const char* scale_examples = R"(
+Examples:
+  evenkeel scale eh1                                     the wanted count, and why
+  evenkeel scale eh1 --target 500 --min 1 --max 8        one instance for 500 unread events
+  evenkeel scale eh1 --group billing -o json | jq .wanted
+  count=$(evenkeel scale eh1 -o count) && start_instances "$count"
+
+wanted = unread events / target, rounded up to a count that divides the partitions evenly. The
+command has no memory: who calls it again and again shrinks only after the count was lower for a
+while. If the hub or the store cannot be read it prints 'hold' and fails: then change nothing.)";
 
 constexpr const char* processor_examples = R"(
 Examples:
@@ -116,9 +138,11 @@ struct Words {
 CLI::Option* add_exec(CLI::App& command, ProcessOptions& options, Words& words) {
     auto* exec = command.add_option("--exec", options.command, "Pass events to this shell command");
     command
-        .add_option("--ack", words.ack,
-                    "How the command acknowledges: by its exit code, or by one line per event")
-        ->check(CLI::IsMember({"exit", "line"}))
+        .add_option(
+            "--ack", words.ack,
+            "How the command acknowledges: by its exit code, or by a line for each event or "
+            "batch")
+        ->check(CLI::IsMember({"exit", "line", "batch"}))
         ->needs(exec)
         ->capture_default_str();
     command
@@ -181,9 +205,12 @@ void add_process(CLI::App& app, Chosen& chosen) {
         ->check(CLI::IsMember({"text", "json"}))
         ->capture_default_str();
     command->add_option("-n,--count", options.count, "Stop after this many events");
-    command->add_option("--batch", options.batch_events_max, "Maximum events per batch")
-        ->check(CLI::Range(1, 100'000))
-        ->capture_default_str();
+    command
+        ->add_option(
+            "--batch", options.batch_events_max,
+            "Maximum events per batch; default: 256, and with --exec up to 2048 while they "
+            "take less than 0.1 s")
+        ->check(CLI::Range(1, 100'000));
     command->add_flag("--accept-store-loss", options.accept_store_loss,
                       "Start although the store lost data or was restored from a backup");
     command
@@ -200,7 +227,9 @@ void add_process(CLI::App& app, Chosen& chosen) {
         ->check(check_duration);
     add_failures(*command, options);
     command->callback([&options, &words, &chosen] {
-        options.ack_lines = words.ack == "line";
+        options.ack = words.ack == "line"    ? host::CommandAck::line
+                      : words.ack == "batch" ? host::CommandAck::batch
+                                             : host::CommandAck::exit_code;
         options.drain_max = parse_duration(words.drain).value_or(options.drain_max);
         options.json = words.output == "json";
         if (!words.interval.empty()) options.checkpoint_interval = parse_duration(words.interval);
@@ -216,12 +245,64 @@ void add_status(CLI::App& app, Chosen& chosen) {
     command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
     add_remote(*command, options.remote);
     add_store(*command, options.group, options.store);
+    add_letter_hub(*command, options.letter_hub,
+                   "Also count dead letters in this event hub; 'store': only those in the store");
     auto& output = add_table_or_json(*command, chosen);
     auto& watch = chosen.keep<Watch>();
     add_watch(*command, watch);
     command->callback([&options, &output, &watch, &chosen] {
         options.json = output == "json";
         chosen.exit = watched(watch, options.json, [&options] { return status(options); });
+    });
+}
+
+void add_top(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<TopOptions>();
+    auto* command = app.add_subcommand(
+        "top", "Show owners, lag, rates and moves live in the terminal; q ends it");
+    command->footer(top_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    add_remote(*command, options.remote);
+    add_store(*command, options.group, options.store);
+    command->add_option("--interval", options.interval, "Time between two looks, at least 100ms")
+        ->type_name("TIME")
+        ->capture_default_str()
+        ->check([](const std::string& text) -> std::string {
+            const auto interval = parse_duration(text);
+            return interval && *interval >= std::chrono::milliseconds(100)
+                       ? ""
+                       : "'" + text + "' is not a time of 100ms or more, such as 1s";
+        });
+    command->callback([&options, &chosen] { chosen.exit = top(options); });
+}
+
+void add_scale(CLI::App& app, Chosen& chosen) {
+    auto& options = chosen.keep<ScaleOptions>();
+    auto& output = chosen.keep<std::string>() = "text";
+    auto* command = app.add_subcommand(
+        "scale", "Print how many instances the lag of a group needs now, and why");
+    command->footer(scale_examples);
+    command->add_option("HUB", options.event_hub, "Name of the event hub")->required();
+    add_remote(*command, options.remote);
+    add_store(*command, options.group, options.store);
+    command->add_option("--target", options.policy.target, "Unread events for one instance")
+        ->capture_default_str();
+    command->add_option("--min", options.policy.min, "Fewest instances")->capture_default_str();
+    command
+        ->add_option("--max", options.policy.max,
+                     "Most instances; 0: one for each partition, and the standby")
+        ->capture_default_str();
+    command
+        ->add_option("--standby", options.policy.standby,
+                     "Instances beyond what the lag needs, ready to take over")
+        ->capture_default_str();
+    command->add_flag("--from-start", options.from_start,
+                      "Partitions without a checkpoint count with all their events; default: as "
+                      "one event each");
+    add_output(*command, output, {"text", "json", "count"});
+    command->callback([&options, &output, &chosen] {
+        options.output = output;
+        chosen.exit = scale(options);
     });
 }
 

@@ -16,6 +16,7 @@
 #include "cli/text/listing.h"
 #include "cli/text/parked.h"
 #include "processor/ownership/journal.h"
+#include "processor/ownership/operator_requests.h"
 #include "processor/ownership/requests.h"
 
 namespace evenkeel::cli {
@@ -31,17 +32,11 @@ using processor::Paused;
 // Some stores cost money for each look.
 constexpr Duration look_period_min = std::chrono::milliseconds(100);
 constexpr Duration look_period_max = std::chrono::seconds(1);
-constexpr int attempts_max = 20;  // of a change of a record that others change too
 
 // None if the group is not there, and may not be made.
 Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options, bool may_create) {
-    EK_TRY(check_file_of_store(options.store));
-    checkpoint::GroupName group{options.hub_namespace, options.event_hub, options.group};
-    if (group.hub_namespace.empty()) {
-        EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
-        EK_TRY_ASSIGN(group, entries_of(options.store, remote, options.event_hub, options.group));
-    }
-    return StoreSession::open(options.store, group, {.may_create = may_create});
+    return open_entries(options.store, {options.hub_namespace, options.event_hub, options.group},
+                        options.remote, may_create);
 }
 
 // These find nothing where there is no group.
@@ -69,26 +64,6 @@ Result<std::string> write(StoreSession& store, const Record& record) {
         [&](Store& s, auto done) { s.write_record(record, std::move(done)); });
 }
 
-// Changes what is paused. Retries if another command changes it at the same time.
-template <typename Change>
-Result<Paused> change_paused(StoreSession& store, Change change) {
-    for (int attempt = 1;; ++attempt) {
-        EK_TRY_ASSIGN(const auto listed, records_in(&store, processor::pause_key));
-        Record record{std::string(processor::pause_key), "", ""};
-        for (const Record& each : listed) {
-            if (each.key == record.key) record = each;
-        }
-        Paused paused = processor::decode_paused(record.value);
-        EK_TRY(change(paused));
-        record.value = processor::encode(paused);
-        const auto written = write(store, record);
-        if (written.ok()) return paused;
-        if (written.error().code != ErrorCode::conflict || attempt == attempts_max) {
-            return written.error();
-        }
-    }
-}
-
 ExitCode tell_paused(const ProcessorsOptions& options, const Result<Paused>& paused,
                      std::string_view what) {
     if (!paused.ok()) return fail(what, paused.error());
@@ -104,26 +79,6 @@ ExitCode tell_paused(const ProcessorsOptions& options, const Result<Paused>& pau
                    paused->all ? "all partitions" : "partitions " + processor::encode(*paused));
     }
     return ExitCode::done;
-}
-
-// Removes what parks these partitions, or all; answers which those were.
-Result<std::vector<std::uint32_t>> unpark(StoreSession& store,
-                                          const std::vector<std::uint32_t>& partitions) {
-    EK_TRY_ASSIGN(const auto listed, records_in(&store, processor::parked_prefix));
-    std::vector<std::uint32_t> resumed;
-    for (const Record& record : listed) {
-        const auto parked = processor::partition_of_parked(record.key);
-        if (!parked) continue;
-        const bool is_wanted =
-            partitions.empty() || std::ranges::find(partitions, parked->value) != partitions.end();
-        if (!is_wanted) continue;
-        const auto written = write(store, {record.key, "", record.version});
-        // Its owner parks it again, or another command resumes it.
-        if (!written.ok() && written.error().code != ErrorCode::conflict) return written.error();
-        if (written.ok()) resumed.push_back(parked->value);
-    }
-    std::ranges::sort(resumed);
-    return resumed;
 }
 
 std::string name_of(const std::string& id) {
@@ -273,11 +228,8 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
 ExitCode processor_pause(const ProcessorsOptions& options) {
     auto store = open(options, true);  // those that start later obey too
     if (!store.ok()) return fail("cannot pause", store.error());
-    const auto paused = change_paused(**store, [&](Paused& now) -> Result<> {
-        if (options.partitions.empty()) now = {.all = true};
-        if (!now.all) now.partitions.insert(options.partitions.begin(), options.partitions.end());
-        return {};
-    });
+    const auto paused = (*store)->ask<Paused>(
+        [&](Store& s, auto done) { processor::pause(s, options.partitions, std::move(done)); });
     return tell_paused(options, paused, "cannot pause");
 }
 
@@ -285,24 +237,13 @@ ExitCode processor_resume(const ProcessorsOptions& options) {
     auto store = open(options, false);
     if (!store.ok()) return fail("cannot resume", store.error());
     if (!*store) return tell_paused(options, Paused{}, "cannot resume");
-    const auto paused = change_paused(**store, [&](Paused& now) -> Result<> {
-        if (options.partitions.empty()) {
-            now = {};
-        } else if (now.all) {
-            return Error{ErrorCode::conflict,
-                         "all partitions are paused together; resume "
-                         "all of them, then pause single ones"};
-        }
-        for (const std::uint32_t partition : options.partitions) now.partitions.erase(partition);
-        return {};
-    });
-    if (!paused.ok()) return fail("cannot resume", paused.error());
-    const auto unparked = unpark(**store, options.partitions);
-    if (!unparked.ok()) return fail("cannot resume", unparked.error());
-    for (const std::uint32_t partition : *unparked) {
+    const auto resumed = (*store)->ask<processor::Resumed>(
+        [&](Store& s, auto done) { processor::resume(s, options.partitions, std::move(done)); });
+    if (!resumed.ok()) return fail("cannot resume", resumed.error());
+    for (const std::uint32_t partition : resumed->unparked) {
         fmt::print(stderr, "partition {} was parked and is tried again\n", partition);
     }
-    return tell_paused(options, paused, "cannot resume");
+    return tell_paused(options, resumed->paused, "cannot resume");
 }
 
 }  // namespace evenkeel::cli

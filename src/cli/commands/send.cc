@@ -7,7 +7,6 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "amqp/performatives.h"
 #include "base/clock.h"
 #include "base/text.h"
 #include "base/utf8.h"
@@ -227,9 +226,7 @@ private:
         } else {
             EK_TRY_ASSIGN(message, of_json(event));
         }
-        amqp::Encoder encoder(event.section);
-        encoder.descriptor(static_cast<std::uint8_t>(amqp::descriptor::data));
-        encoder.binary(message);
+        event.section = producer::BatchAccess::in_batch(message);
         return event;
     }
 

@@ -14,6 +14,7 @@
 #include "base/audit.h"
 #include "base/log.h"
 #include "cli/interrupt.h"
+#include "cli/text/event_filter.h"
 #include "io/system/abandonable_call.h"
 #include "io/system/files.h"
 #include "io/system/service_manager.h"
@@ -202,6 +203,7 @@ private:
 }  // namespace
 
 ExitCode serve(const ServeOptions& options) {
+    ignore_closed_pipes();
     Interrupt interrupt(Hangup::reloads);
     io::system::SystemFiles files;
     StartWatch watch{interrupt};
@@ -221,6 +223,7 @@ ExitCode serve(const ServeOptions& options) {
     set_log(*config, options);
     config->server.hub.trust_clock = options.trust_clock;
     const auto manager = io::system::ServiceManager::from_environment();
+    config->server.event_filter = &parse_filter_of_server;
     auto server = server::Server::listen(config->server);
     if (server.ok()) {
         const auto started = finish_start(*config, **server, watch);

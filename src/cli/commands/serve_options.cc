@@ -15,6 +15,7 @@ Examples:
   evenkeel dev --hub orders:8 --hub audit          two hubs, the first with 8 partitions
   evenkeel dev --port 0 --http-port 0 --ready-file ready.json    any free ports, written to a file
   evenkeel dev --config Config.json                the official emulator's file; health on port 5300
+  evenkeel dev --watch-store sqlite:progress.db    the dashboard shows the groups of this store
   evenkeel dev --ephemeral                         delete all data on exit
 
 The connection string it prints is the emulator's: for development only. It listens on loopback.)";
@@ -67,6 +68,11 @@ void add_dev(CLI::App& app, Chosen& chosen) {
         ->add_option("--host-name", options.host_names,
                      "Host name that HTTP clients may use, besides localhost and IP addresses")
         ->type_name("NAME")
+        ->take_all();
+    command
+        ->add_option("--watch-store", options.watch_stores,
+                     "Checkpoint store whose groups the dashboard shows; repeatable")
+        ->type_name("URL")
         ->take_all();
     command
         ->add_option("--ready-file", options.ready_file,

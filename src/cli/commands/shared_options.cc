@@ -35,13 +35,23 @@ void add_admin(CLI::App& command, RemoteOptions& options) {
 
 void add_store(CLI::App& command, std::string& group, std::string& store, const char* names) {
     command.add_option("-g,--group", group, "Consumer group")->capture_default_str();
+    // The parser reads the environment for all commands, also for those beside the chosen one that
+    // share its variable. An option that was given must not be replaced by that.
+    const auto take = [&command, &store](const std::string& given) {
+        if (command.parsed()) store = given;
+    };
     command
-        .add_option(names, store,
-                    "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, "
-                    "azblob:...")
+        .add_option_function<std::string>(
+            names, take,
+            "Checkpoint store: sqlite:FILE, postgresql://HOST/DATABASE, redis://HOST, "
+            "azblob:...")
         ->type_name("STORE")
         ->envname("EVENKEEL_STORE")
-        ->capture_default_str();
+        ->default_str(store);
+}
+
+void add_letter_hub(CLI::App& command, std::string& letter_hub, const char* what) {
+    command.add_option("--dead-letter", letter_hub, what)->type_name("HUB")->capture_default_str();
 }
 
 void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words) {

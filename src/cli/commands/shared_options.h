@@ -21,6 +21,9 @@ void add_admin(CLI::App& command, RemoteOptions& options);
 void add_store(CLI::App& command, std::string& group, std::string& store,
                const char* names = "--store");
 
+// --dead-letter: the event hub that dead letters are in.
+void add_letter_hub(CLI::App& command, std::string& letter_hub, const char* what);
+
 // -o, one of `words`.
 void add_output(CLI::App& command, std::string& output, const std::vector<std::string>& words);
 Output output_of(const std::string& word);

@@ -1,142 +1,49 @@
 #include "cli/commands/status.h"
 
-#include <algorithm>
-#include <map>
 #include <optional>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "base/time_point.h"
-#include "cli/remote/admin_client.h"
-#include "cli/remote/entries.h"
 #include "cli/remote/group_contact.h"
+#include "cli/remote/group_look.h"
+#include "cli/remote/letter_box.h"
 #include "cli/remote/store_session.h"
 #include "cli/text/listing.h"
 #include "cli/text/parked.h"
-#include "processor/ownership/requests.h"
 
 namespace evenkeel::cli {
 namespace {
 
-using checkpoint::Checkpoint;
+using Row = GroupLook::Row;
 using checkpoint::Member;
-using checkpoint::Ownership;
-using checkpoint::Store;
 
-struct Row {
-    PartitionInfo hub;
-    Ownership ownership;
-    Checkpoint checkpoint;
-    bool is_alive = false;  // the owner has an entry among the members
-
-    std::int64_t position() const { return checkpoint.sequence.value; }
-    std::int64_t lag() const {
-        const std::int64_t begin = std::max(position() + 1, hub.begin_sequence_number);
-        return hub.is_empty
-                   ? 0
-                   : std::max<std::int64_t>(0, hub.last_enqueued_sequence_number + 1 - begin);
+// Adds the letters of the dead-letter hub to those of the store. How many they are.
+Result<std::uint64_t> count_letters_in_hub(const StatusOptions& options, GroupLook& group) {
+    if (options.letter_hub == "store") return std::uint64_t{0};
+    LetterBoxOptions wanted;
+    wanted.place = {options.event_hub, options.group};
+    wanted.remote = options.remote;
+    wanted.store = options.store;
+    wanted.letter_hub = options.letter_hub;
+    EK_TRY_ASSIGN(const auto box, LetterBox::open(wanted));
+    EK_TRY_ASSIGN(const auto letters, box->list());
+    std::uint64_t count = 0;
+    for (const LetterRow& each : letters) {
+        if (each.letter.partition.value >= group.rows.size()) continue;
+        ++group.rows[each.letter.partition.value].dead_letters;
+        ++count;
     }
-    // Events that retention has taken before they were handled; none is known of without a
-    // position.
-    std::int64_t lost() const {
-        if (position() < 0 || hub.begin_sequence_number < 0) return 0;
-        return std::max<std::int64_t>(0, hub.begin_sequence_number - position() - 1);
-    }
-    // How much younger the newest event is than the last one handled.
-    std::optional<std::int64_t> behind_ms() const {
-        if (lag() == 0) return 0;
-        if (checkpoint.enqueued_ms == 0) return std::nullopt;
-        return std::max<std::int64_t>(
-            0, wall_time(hub.last_enqueued_time).milliseconds - checkpoint.enqueued_ms);
-    }
-    // When retention may take the next event that is to be handled, at the earliest.
-    std::optional<std::int64_t> loss_at_ms(std::int64_t retention_ms) const {
-        if (lag() == 0 || checkpoint.enqueued_ms == 0 || retention_ms == 0) return std::nullopt;
-        return checkpoint.enqueued_ms + retention_ms;
-    }
-};
-
-struct Group {
-    bool is_there = false;  // in the store
-    std::vector<Member> members;
-    std::vector<Row> rows;
-    processor::Paused paused;
-    std::map<PartitionId, processor::Parked> parked;
-    std::optional<processor::StoreLost> store_lost;
-    std::int64_t retention_ms = 0;  // 0: for ever, or not known
-};
-
-// Only Evenkeel reports this; Azure Event Hubs, or a hub without an admin interface, does not.
-std::int64_t retention_of(const Remote& remote, const std::string& event_hub) {
-    const auto info = AdminClient(remote).hub(event_hub);
-    return info.ok() ? info->options.retention.count() : 0;
+    return count;
 }
 
-// What the store knows of the group; nothing is made where it does not know it.
-Result<> look_into_store(const StatusOptions& options, const Remote& remote, Group& group) {
-    EK_TRY_ASSIGN(const auto name,
-                  entries_of(options.store, remote, options.event_hub, options.group));
-    EK_TRY_ASSIGN(const auto session,
-                  StoreSession::open(options.store, name, {.may_create = false}));
-    group.is_there = session != nullptr;
-    if (!session) return {};
-    EK_TRY_ASSIGN(group.members, session->ask<std::vector<Member>>([](Store& store, auto answer) {
-        store.list_members(std::move(answer));
-    }));
-    EK_TRY_ASSIGN(const auto ownerships,
-                  session->ask<std::vector<Ownership>>(
-                      [](Store& store, auto answer) { store.list_ownerships(std::move(answer)); }));
-    EK_TRY_ASSIGN(const auto checkpoints,
-                  session->ask<std::vector<Checkpoint>>([](Store& store, auto answer) {
-                      store.list_checkpoints(std::move(answer));
-                  }));
-    EK_TRY_ASSIGN(const auto requests,
-                  session->ask<std::vector<checkpoint::Record>>([](Store& store, auto answer) {
-                      store.list_records(processor::request_prefix, std::move(answer));
-                  }));
-    const auto wanted = processor::read_requests(requests, "");
-    group.paused = wanted.paused;
-    group.parked = wanted.parked;
-    group.store_lost = wanted.store.lost;
-    for (const auto& ownership : ownerships) {
-        if (ownership.partition.value >= group.rows.size()) continue;
-        Row& row = group.rows[ownership.partition.value];
-        row.ownership = ownership;
-        row.is_alive =
-            std::any_of(group.members.begin(), group.members.end(),
-                        [&](const Member& member) { return member.id == ownership.owner; });
-    }
-    for (const auto& checkpoint : checkpoints) {
-        if (checkpoint.partition.value >= group.rows.size()) continue;
-        group.rows[checkpoint.partition.value].checkpoint = checkpoint;
-    }
-    return {};
-}
-
-Result<Group> look(const StatusOptions& options, const Remote& remote, bool& hub_answered) {
-    Group group;
-    EK_TRY_ASSIGN(const auto properties, first_contact(remote, options.event_hub));
-    EK_TRY_ASSIGN(
-        const auto client,
-        Client::open(client_options(remote, options.event_hub, "evenkeel status", Patience::none)));
-    for (std::uint32_t i = 0; i < properties.partitions; ++i) {
-        Row row;
-        EK_TRY_ASSIGN(row.hub, client->properties(i));
-        group.rows.push_back(std::move(row));
-    }
-    hub_answered = true;
-    EK_TRY(look_into_store(options, remote, group));
-    group.retention_ms = retention_of(remote, options.event_hub);
-    return group;
-}
-
-boost::json::object json_of(const Row& row, const Group& group, std::int64_t now) {
+boost::json::object json_of(const Row& row, const GroupLook& group, std::int64_t now) {
     const auto seconds = [](std::optional<std::int64_t> ms) {
         return ms ? boost::json::value(static_cast<double>(*ms) / 1000) : boost::json::value();
     };
-    const auto loss = row.loss_at_ms(group.retention_ms);
+    const auto progress = group.progress(row);
+    const auto loss = progress.loss_at_ms;
     const bool is_owned = !row.ownership.owner.empty();
     boost::json::object object;
     object["partition"] = row.hub.partition;
@@ -144,25 +51,28 @@ boost::json::object json_of(const Row& row, const Group& group, std::int64_t now
     object["owner_is_member"] = row.is_alive;
     object["epoch"] = row.ownership.epoch.value;
     object["owned_since"] = time_json(row.ownership.since_ms);
-    object["position"] = row.position();
+    object["position"] = progress.position;
     object["last_sequence_number"] = row.hub.last_enqueued_sequence_number;
-    object["lag_events"] = row.lag();
-    object["lag_seconds"] = seconds(row.behind_ms());
+    object["lag_events"] = progress.lag;
+    object["lag_seconds"] = seconds(progress.behind_ms);
     object["seconds_to_loss"] = seconds(loss ? std::optional(*loss - now) : std::nullopt);
-    object["lost_events"] = row.lost();
+    object["lost_events"] = progress.lost;
     object["is_paused"] = group.paused.contains({row.hub.partition});
     object["parked"] = parked_json(group.parked, {row.hub.partition});
+    object["dead_letters"] = row.dead_letters;
     object["checkpoint_written_at"] = time_json(row.checkpoint.written_ms);
     object["failed_attempts"] = row.checkpoint.attempts;
     return object;
 }
 
-void print_json(const StatusOptions& options, const Group& group) {
+void print_json(const StatusOptions& options, const GroupLook& group) {
     boost::json::array partitions;
     std::int64_t lag = 0;
+    std::uint64_t dead_letters = 0;
     for (const Row& row : group.rows) {
+        dead_letters += row.dead_letters;
         partitions.push_back(json_of(row, group, SystemClock().wall().milliseconds));
-        lag += row.lag();
+        lag += group.progress(row).lag;
     }
     boost::json::array members;
     for (const Member& member : group.members) {
@@ -176,6 +86,7 @@ void print_json(const StatusOptions& options, const Group& group) {
     whole["event_hub"] = options.event_hub;
     whole["group"] = options.group;
     whole["lag_events"] = lag;
+    whole["dead_letters"] = dead_letters;
     whole["store_lost"] = group.store_lost.has_value();
     whole["members"] = std::move(members);
     whole["partitions"] = std::move(partitions);
@@ -193,7 +104,23 @@ Cell span_cell(std::optional<std::int64_t> ms) {
     return {shown, std::to_string(*ms)};
 }
 
-void print_table(const StatusOptions& options, const Group& group) {
+void print_letter_hints(const StatusOptions& options, const ParkedPlace& place,
+                        std::uint64_t in_store, std::uint64_t in_hub) {
+    const std::string list = printable(group_command("deadletter ls", place));
+    if (in_store > 0) {
+        fmt::print(stderr, "{}; '{}' lists them\n", plural(in_store, "dead letter"), list);
+    }
+    if (in_hub > 0) {
+        // A connection string may hold a key.
+        const bool is_address = options.letter_hub.find("://") != std::string::npos;
+        fmt::print(stderr, "{} in the dead-letter hub; '{} --dead-letter {}' lists them\n",
+                   plural(in_hub, "dead letter"), list,
+                   is_address ? "CONNECTION" : printable(options.letter_hub));
+    }
+}
+
+void print_table(const StatusOptions& options, const GroupLook& group,
+                 std::uint64_t letters_in_hub) {
     const std::int64_t now = SystemClock().wall().milliseconds;
     Listing listing({{"PARTITION", Listing::Align::right},
                      {"OWNER"},
@@ -203,25 +130,28 @@ void print_table(const StatusOptions& options, const Group& group) {
                      {"LAG", Listing::Align::right},
                      {"BEHIND", Listing::Align::right},
                      {"LOSS IN", Listing::Align::right},
+                     {"DEAD", Listing::Align::right},
                      {"CHECKPOINT"}});
     std::int64_t lag = 0;
+    std::uint64_t dead_letters = 0;
     for (const Row& row : group.rows) {
-        lag += row.lag();
+        const auto progress = group.progress(row);
+        lag += progress.lag;
+        dead_letters += row.dead_letters;
         std::string owner = row.ownership.owner.empty() ? "-" : printable(row.ownership.owner);
         if (!row.ownership.owner.empty() && !row.is_alive) owner += " (gone)";
         if (group.paused.contains({row.hub.partition})) owner += " (paused)";
         if (group.parked.contains({row.hub.partition})) owner += " (parked)";
-        const auto behind = row.behind_ms();
-        const auto loss = row.loss_at_ms(group.retention_ms);
+        const auto loss = progress.loss_at_ms;
         listing.add(
             {std::to_string(row.hub.partition), owner,
              row.ownership.owner.empty() ? Cell("-") : time_cell(row.ownership.since_ms, now),
-             Cell(number(row.position()), std::to_string(row.position())),
+             Cell(number(progress.position), std::to_string(progress.position)),
              Cell(number(row.hub.last_enqueued_sequence_number),
                   std::to_string(row.hub.last_enqueued_sequence_number)),
-             count_cell(static_cast<std::uint64_t>(row.lag())), span_cell(behind),
+             count_cell(static_cast<std::uint64_t>(progress.lag)), span_cell(progress.behind_ms),
              span_cell(loss ? std::optional(*loss - now) : std::nullopt),
-             time_cell(row.checkpoint.written_ms, now)});
+             count_cell(row.dead_letters), time_cell(row.checkpoint.written_ms, now)});
     }
     fmt::print("{}", listing.text(terminal_of(stdout)));
     fmt::print(stderr, "group '{}' of event hub '{}': {}, {} behind\n", printable(options.group),
@@ -231,15 +161,17 @@ void print_table(const StatusOptions& options, const Group& group) {
         fmt::print(stderr,
                    "the store has no entries of this group: no processor has used it yet\n");
     }
-    fmt::print(stderr, "{}",
-               parked_lines(group.parked, {options.event_hub, options.group, options.store}, now));
+    const ParkedPlace place{options.event_hub, options.group, options.store};
+    fmt::print(stderr, "{}", parked_lines(group.parked, place, now));
+    print_letter_hints(options, place, dead_letters - letters_in_hub, letters_in_hub);
     if (group.store_lost) {
         fmt::print(stderr, "{}\n", printable(processor::not_accepted(*group.store_lost).detail));
     }
     for (const Row& row : group.rows) {
-        if (row.lost() == 0) continue;
+        const std::int64_t lost = group.progress(row).lost;
+        if (lost == 0) continue;
         fmt::print(stderr, "partition {}: retention deleted {} before they were handled\n",
-                   row.hub.partition, plural(static_cast<std::uint64_t>(row.lost()), "event"));
+                   row.hub.partition, plural(static_cast<std::uint64_t>(lost), "event"));
     }
 }
 
@@ -251,10 +183,15 @@ ExitCode status(const StatusOptions& options) {
     const auto remote = remote_of(options.remote);
     if (!remote.ok()) return fail(what, remote.error());
     bool hub_answered = false;
-    const auto group = look(options, *remote, hub_answered);
+    auto group = look_at_group(*remote, {options.event_hub, options.group, options.store},
+                               "evenkeel status", hub_answered);
     if (!group.ok()) {
         return hub_answered ? fail_store(what, group.error(), options.store)
                             : fail_remote(what, group.error(), *remote);
+    }
+    const auto in_hub = count_letters_in_hub(options, *group);
+    if (!in_hub.ok()) {
+        return fail("cannot count the letters of the dead-letter hub", in_hub.error());
     }
     if (!has_group(*remote, options.event_hub, options.group)) {
         if (!group->is_there) {
@@ -269,7 +206,7 @@ ExitCode status(const StatusOptions& options) {
     if (options.json) {
         print_json(options, *group);
     } else {
-        print_table(options, *group);
+        print_table(options, *group, *in_hub);
     }
     return ExitCode::done;
 }

@@ -14,6 +14,7 @@ struct StatusOptions {
     std::string event_hub;
     std::string group = "$Default";
     std::string store = "sqlite:evenkeel-progress.db";
+    std::string letter_hub = "store";  // dead letters are counted there too: as of LetterBoxOptions
     bool json = false;
 };
 

@@ -283,7 +283,9 @@ Result<std::string> AdminClient::call(std::string_view method, const std::string
         request.fields.push_back({"Content-Type", "application/json"});
         if (request.body.empty()) request.body = "{}";
     }
-    EK_TRY_ASSIGN(auto response, dialer_.ask(address, request, remote_.timeout));
+    // A change may make or remove the folders of a thousand partitions.
+    const auto timeout = method == "GET" ? remote_.timeout : 12 * remote_.timeout;
+    EK_TRY_ASSIGN(auto response, dialer_.ask(address, request, timeout));
     if (response.status >= 200 && response.status < 300) return std::move(response.body);
     return error_of(response, address);
 }

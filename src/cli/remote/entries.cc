@@ -2,7 +2,6 @@
 
 #include <fmt/core.h>
 
-#include "cli/remote/store_session.h"
 #include "processor/ownership/group_home.h"
 
 namespace evenkeel::cli {
@@ -54,6 +53,16 @@ Result<GroupName> entries_of(const std::string& store, const Remote& remote,
     const auto hub = first_contact(remote, event_hub);
     if (!hub.ok()) return named;
     return entries_of(store, std::move(named), hub->identity);
+}
+
+Result<std::unique_ptr<StoreSession>> open_entries(const std::string& store, GroupName wanted,
+                                                   const RemoteOptions& remote, bool may_create) {
+    EK_TRY(check_file_of_store(store));
+    if (wanted.hub_namespace.empty()) {
+        EK_TRY_ASSIGN(const Remote hub, remote_of(remote));
+        EK_TRY_ASSIGN(wanted, entries_of(store, hub, wanted.event_hub, wanted.group));
+    }
+    return StoreSession::open(store, wanted, {.may_create = may_create});
 }
 
 }  // namespace evenkeel::cli

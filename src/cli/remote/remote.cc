@@ -36,11 +36,13 @@ std::string hint_for(const Error& error, const std::string& reach) {
                    "NAME' "
                    "prints a connection string";
         case ErrorCode::not_found: return "'evenkeel hub ls' lists event hubs";
+        case ErrorCode::fenced:
+            return "an event processor reads alone in its consumer group: read in another one, "
+                   "--group NAME";
         case ErrorCode::invalid_argument:
         case ErrorCode::already_exists:
         case ErrorCode::unsupported:
         case ErrorCode::conflict:
-        case ErrorCode::fenced:
         case ErrorCode::overloaded:
         case ErrorCode::cancelled:
         case ErrorCode::handler_failed:

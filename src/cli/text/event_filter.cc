@@ -506,4 +506,15 @@ std::uint64_t EventFilter::bodies_without_json() const {
     return state_->bad_bodies;
 }
 
+Result<std::function<bool(std::uint32_t, const Event&)>> parse_filter_of_server(
+    const std::string& hub, std::string_view text) {
+    EK_TRY_ASSIGN(auto parsed, EventFilter::parse(text));
+    // A std::function is copied; the filter is not.
+    const auto filter = std::make_shared<EventFilter>(std::move(parsed));
+    return std::function<bool(std::uint32_t, const Event&)>(
+        [filter, hub](std::uint32_t partition, const Event& event) {
+            return filter->matches({hub, partition}, event);
+        });
+}
+
 }  // namespace evenkeel::cli

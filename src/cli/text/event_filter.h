@@ -12,7 +12,9 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
+#include <string>
 #include <string_view>
 
 #include "base/result.h"
@@ -39,5 +41,9 @@ private:
 
     std::unique_ptr<State> state_;
 };
+
+// The same for a server that shows events: of one event hub, by partition.
+Result<std::function<bool(std::uint32_t, const Event&)>> parse_filter_of_server(
+    const std::string& hub, std::string_view text);
 
 }  // namespace evenkeel::cli

@@ -9,17 +9,13 @@
 #include "cli/text/listing.h"
 
 namespace evenkeel::cli {
-namespace {
 
-// The store is named if that shows no password.
-std::string resume_command(const ParkedPlace& place, PartitionId partition) {
-    std::string command = fmt::format("evenkeel processor resume {}", place.event_hub);
-    if (place.group != "$Default") command += " --group " + place.group;
-    if (place.store.starts_with("sqlite:")) command += " --store " + place.store;
-    return command + fmt::format(" -p {}", partition.value);
+std::string group_command(std::string_view command, const ParkedPlace& place) {
+    std::string text = fmt::format("evenkeel {} {}", command, place.event_hub);
+    if (place.group != "$Default") text += " --group " + place.group;
+    if (place.store.starts_with("sqlite:")) text += " --store " + place.store;
+    return text;
 }
-
-}  // namespace
 
 std::string parked_lines(const std::map<PartitionId, processor::Parked>& parked,
                          const ParkedPlace& place, std::int64_t now_ms) {
@@ -29,7 +25,9 @@ std::string parked_lines(const std::map<PartitionId, processor::Parked>& parked,
             "partition {}: parked{}: {}; '{}' resumes it\n", partition.value,
             why.at_ms > 0 ? " " + age_text(std::max<std::int64_t>(0, now_ms - why.at_ms)) + " ago"
                           : "",
-            printable(why.reason), printable(resume_command(place, partition)));
+            printable(why.reason),
+            printable(fmt::format("{} -p {}", group_command("processor resume", place),
+                                  partition.value)));
     }
     return text;
 }

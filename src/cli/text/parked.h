@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 
 #include "base/ids.h"
 #include "processor/ownership/parked.h"
@@ -19,6 +20,10 @@ struct ParkedPlace {
     std::string group;
     std::string store;
 };
+
+// "evenkeel processor resume eh1 --group billing --store sqlite:a.db", for hints. The store is
+// named if that shows no password.
+std::string group_command(std::string_view command, const ParkedPlace& place);
 
 // A line for each: "partition 3: parked 2m ago: <reason>; 'evenkeel processor resume eh1 -p 3'
 // resumes it".

@@ -14,64 +14,6 @@ namespace {
 constexpr std::string_view stars = "***";
 constexpr std::size_t secret_bytes_min = 4;
 
-struct Span {
-    std::size_t begin;
-    std::size_t end;
-};
-
-// Where the values after a mark such as "password=" stand. One in single quotes ends with them.
-void find_values(const std::string& lower, std::string_view mark, std::string_view ends,
-                 std::vector<Span>& spans) {
-    for (std::size_t at = lower.find(mark); at != std::string::npos;
-         at = lower.find(mark, at + mark.size())) {
-        const std::size_t begin = at + mark.size();
-        const bool is_quoted = begin < lower.size() && lower[begin] == '\'';
-        const std::size_t end =
-            is_quoted ? lower.find('\'', begin + 1) : lower.find_first_of(ends, begin);
-        spans.push_back({begin + (is_quoted ? 1 : 0), std::min(end, lower.size())});
-    }
-}
-
-// amqps://name:key@host; a key that should have been encoded may hold a slash.
-void find_passwords(const std::string& lower, std::vector<Span>& spans) {
-    for (std::size_t at = lower.find("://"); at != std::string::npos;
-         at = lower.find("://", at + 3)) {
-        const std::size_t end = std::min(lower.find_first_of(" \n\t\"", at), lower.size());
-        const std::size_t user_end = lower.rfind('@', end);
-        const std::size_t colon = lower.find(':', at + 3);
-        if (user_end == std::string::npos || user_end < at || colon > user_end) continue;
-        spans.push_back({colon + 1, user_end});
-    }
-}
-
-// In any order; a token has its signature in it.
-std::vector<Span> all_spans(std::string_view text) {
-    const std::string lower = lower_case(text);
-    std::vector<Span> spans;
-    find_values(lower, "sharedaccesskey=", "; \n", spans);
-    find_values(lower, "sharedaccesssignature=", ";\n", spans);
-    find_values(lower, "accountkey=", "; \n", spans);
-    find_values(lower, "sig=", "&; \n", spans);
-    find_values(lower, "password=", "& \n", spans);  // an option in the address of a store
-    find_passwords(lower, spans);
-    return spans;
-}
-
-// In order, without overlaps.
-std::vector<Span> secret_spans(std::string_view text) {
-    std::vector<Span> spans = all_spans(text);
-    std::ranges::sort(spans, {}, &Span::begin);
-    std::vector<Span> merged;
-    for (const Span& span : spans) {
-        if (!merged.empty() && span.begin < merged.back().end) {
-            merged.back().end = std::max(merged.back().end, span.end);
-        } else {
-            merged.push_back(span);
-        }
-    }
-    return merged;
-}
-
 // "primary_key", "password", "sas_token"; not "primary_key_file".
 bool is_named_like_a_secret(std::string_view key) {
     const std::string name = lower_case(trimmed(key, " \t\"'"));
@@ -84,19 +26,8 @@ bool is_named_like_a_secret(std::string_view key) {
 
 }  // namespace
 
-std::string without_secrets(std::string_view text) {
-    std::string result;
-    std::size_t at = 0;
-    for (const Span& span : secret_spans(text)) {
-        result += text.substr(at, span.begin - at);
-        result += stars;
-        at = span.end;
-    }
-    return result + std::string(text.substr(at));
-}
-
 void Redaction::learn(std::string_view text) {
-    for (const Span& span : all_spans(text)) {
+    for (const SecretSpan& span : secret_spans(text)) {
         learn_secret(text.substr(span.begin, span.end - span.begin));
     }
 }

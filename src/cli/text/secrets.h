@@ -5,11 +5,9 @@
 #include <string_view>
 #include <vector>
 
-namespace evenkeel::cli {
+#include "base/redacted.h"
 
-// Keys, tokens and passwords in `text` as ***, wherever something looks like a connection string or
-// an address with a password: users paste them into the wrong place, and errors end up in logs.
-std::string without_secrets(std::string_view text);
+namespace evenkeel::cli {
 
 // Hides secrets in texts that leave this machine: what without_secrets() finds there, and every
 // secret that was learnt before, wherever it stands and however it is encoded.

@@ -87,7 +87,9 @@ TEST_P(Looking, listing_an_unknown_group_creates_nothing) {
     for (const auto& command : std::vector<std::vector<std::string>>{{"processor", "ls"},
                                                                      {"processor", "history"},
                                                                      {"checkpoint", "ls"},
-                                                                     {"checkpoint", "export"}}) {
+                                                                     {"checkpoint", "export"},
+                                                                     {"deadletter", "ls"},
+                                                                     {"deadletter", "export"}}) {
         const auto outcome = run(command);
         const std::string shown = command.at(0) + " " + command.at(1) + ": " + outcome.errors;
         EXPECT_EQ(outcome.exit_code, has_file_only() ? 3 : 0) << shown;

@@ -174,6 +174,28 @@ TEST_F(Messages, a_dry_run_works_while_processors_run) {
     process.wait();
 }
 
+TEST_F(Messages, a_reader_beside_a_processor_is_sent_to_another_group) {
+    create(1);
+    send({"a"});
+    Process process(this->process({"--quiet"}));
+    ASSERT_TRUE(eventually([&] { return is_done(); }));
+
+    const auto outcome = evenkeel({"read", name_, "--count", "1"});
+
+    EXPECT_EQ(outcome.exit_code, 4) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "--group NAME")) << outcome.errors;
+    process.signal(SIGTERM);
+    process.wait();
+}
+
+TEST_F(Messages, a_missing_configuration_is_not_a_missing_right) {
+    const auto outcome = evenkeel({"conn", "--config", folder_.path() + "/none.toml"});
+
+    EXPECT_EQ(outcome.exit_code, 3) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "--config names")) << outcome.errors;
+    EXPECT_FALSE(has(outcome.errors, "root")) << outcome.errors;
+}
+
 TEST_F(Messages, the_examples_of_the_admin_interface_run) {
     std::string text = text_of(test::source_path("docs/admin-api.md"));
     const auto begin = text.find("```sh\n") + 6;

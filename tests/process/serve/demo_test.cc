@@ -233,7 +233,8 @@ TEST(Bench, measures_idle_connections_and_slow_consumers) {
 
 TEST(Bench, measures_processors_in_separate_processes) {
     const test::TemporaryDirectory directory;
-    for (const char* name : {"noop_100b", "end_to_end_20k", "balance_after_start"}) {
+    for (const char* name : {"noop_100b", "end_to_end_20k_16", "end_to_end_20k_beside_backlog",
+                             "balance_after_start"}) {
         const auto outcome =
             evenkeel({"bench", "processor", "-o", "json", "--only", name, "--events", "20000",
                       "--seconds", "0.1", "--rounds", "1", "--data", directory.path()});
@@ -251,6 +252,33 @@ TEST(Bench, measures_processors_in_separate_processes) {
     }
     io::system::SystemFiles files;
     EXPECT_TRUE(files.list(directory.path())->empty()) << "the benchmark's data are removed";
+}
+
+TEST(Bench, puts_the_same_load_on_another_server) {
+    if (::access("/usr/bin/redis-server", X_OK) != 0) GTEST_SKIP() << "Redis is not installed";
+    const test::TemporaryDirectory directory;
+
+    const auto outcome = evenkeel({"bench", "--against", "redis", "-o", "json", "--seconds", "0.2",
+                                   "--rounds", "1", "--data", directory.path()});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    boost::system::error_code error;
+    const auto parsed = boost::json::parse(outcome.output, error);
+    ASSERT_FALSE(error) << outcome.output;
+    EXPECT_EQ(parsed.as_array().size(), 6U) << outcome.output;
+    for (const auto& each : parsed.as_array()) {
+        const auto& line = each.as_object();
+        EXPECT_FALSE(line.at("acknowledged_by").as_string().empty());
+        EXPECT_GT(line.at("partitions").to_number<double>(), 0);
+        EXPECT_GT(line.at("p99_ms").to_number<double>(), 0) << line.at("line").as_string();
+    }
+}
+
+TEST(Bench, says_which_servers_it_can_be_compared_with) {
+    const auto outcome = evenkeel({"bench", "--against", "kafka"});
+
+    EXPECT_NE(outcome.exit_code, 0);
+    EXPECT_TRUE(has(outcome.errors, "redis and postgresql are supported")) << outcome.errors;
 }
 
 TEST(Bench, restart_reads_acknowledged_events_after_a_kill) {

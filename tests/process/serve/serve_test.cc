@@ -1,5 +1,6 @@
 // How the server starts, what it writes, and whom it tells.
 #include <cstring>
+#include <filesystem>
 
 #include <sys/un.h>
 
@@ -31,6 +32,22 @@ TEST(Serve, ends_with_0_on_ctrl_c_too) {
     ServeProcess server;
 
     EXPECT_EQ(server.stop(SIGINT).code, 0);
+}
+
+TEST(Serve, outlives_the_reader_of_its_log_and_closes_its_folder) {
+    ServeProcess server;
+    {
+        auto producer = Producer::open(ClientOptions{.connection = server.connection()}).value();
+        ASSERT_TRUE(producer->send("kept").ok());
+    }
+
+    server.process().close_outputs();
+    server.process().signal(SIGTERM);  // which it logs
+    const Ended ended = server.process().wait();
+
+    EXPECT_TRUE(ended.exited) << "by signal " << ended.code;
+    EXPECT_EQ(ended.code, 0);
+    EXPECT_FALSE(std::filesystem::exists(server.folder() + "/data/hubs/journal"));
 }
 
 TEST(Serve, writes_log_lines_that_are_json_and_have_no_secret) {
