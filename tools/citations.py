@@ -10,8 +10,8 @@ import re
 from pathlib import Path
 
 DOCUMENT = "docs/invariants.md"
-FAMILIES = ("IO", "DISK", "NET", "SCHED", "AMQP", "CLIENT", "SEND", "DOOR", "AUTH", "HUB", "STREAM", "LOG",
-            "STORE", "BAL", "OWN", "PUMP", "GROUP", "LOSS")
+FAMILIES = ("IO", "DISK", "NET", "SCHED", "AMQP", "CLIENT", "SEND", "DOOR", "AUTH", "HUB", "STREAM", "LOG", "JOURNAL",
+            "STORE", "BAL", "OWN", "PUMP", "GROUP", "LOSS", "SCALE")
 NUMBER = re.compile(r"\b(?:" + "|".join(FAMILIES) + r")-\d+\b(?!\.\d)")
 ENTRY = re.compile(r"^- \*\*([A-Z]+-\d+)\*\* (.*?)(?=^- \*\*|^#|\Z)", re.MULTILINE | re.DOTALL)
 # Numbers of lists that are not in the tree: I3, S1, RC-027, G-D2.

@@ -43,13 +43,13 @@ class Packages(unittest.TestCase):
         return done.returncode, done.stdout, called
 
     def test_says_and_does_nothing_when_all_is_there(self):
-        self.dpkg("libgtest-dev", "python3")
+        self.dpkg("libgtest-dev", "python3", "curl", "sqlite3")
         self.apt()
 
         self.assertEqual(self.run_packages("test"), (0, "", []))
 
     def test_installs_only_what_is_missing(self):
-        self.dpkg("python3")
+        self.dpkg("python3", "curl", "sqlite3")
         self.apt()
 
         status, output, called = self.run_packages("test")

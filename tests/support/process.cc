@@ -77,8 +77,7 @@ Process::~Process() {
         wait();
     }
     close_input();
-    ::close(output_);
-    ::close(errors_);
+    close_outputs();
 }
 
 bool Process::read_output(void* to, std::size_t bytes) {
@@ -116,6 +115,13 @@ bool Process::write_input(std::string_view text) {
 void Process::close_input() {
     if (input_ >= 0) ::close(input_);
     input_ = -1;
+}
+
+void Process::close_outputs() {
+    for (int* const each : {&output_, &errors_}) {
+        if (*each >= 0) ::close(*each);
+        *each = -1;
+    }
 }
 
 void Process::signal(int number) {

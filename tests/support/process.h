@@ -36,6 +36,8 @@ public:
     // False if nobody reads any more.
     bool write_input(std::string_view text);
     void close_input();
+    // Nobody reads its output and its errors any more.
+    void close_outputs();
     void signal(int number);
     Ended wait();
 
