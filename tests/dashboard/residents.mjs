@@ -134,7 +134,7 @@ test("the_program_shows_what_aggregates_say", async (context) => {
     await look(context, address.replace(/0$/, "100"), (page) => page.getByText("There is no home 100. Numbers go from 0 to 99.").waitFor());
   } finally {
     child.kill("SIGTERM");
-    rmSync(folder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 });
 

@@ -48,7 +48,7 @@ export class Hub {
 
   async remove() {
     await this.kill("SIGTERM");
-    rmSync(this.folder, { recursive: true, force: true });
+    rmSync(this.folder, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 });
   }
 
   connectionString(extra = "UseDevelopmentEmulator=true;") {

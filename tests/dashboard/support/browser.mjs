@@ -12,7 +12,7 @@ export async function browser(options = {}) {
     const context = await chromium.launchPersistentContext(profile, {
         executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium', args, viewport: { width: 1440, height: 900 }, timezoneId: 'UTC', locale: 'en-GB', ...options,
     });
-    return { context, close: async () => { await context.close(); await rm(profile, { recursive: true, force: true }); } };
+    return { context, close: async () => { await context.close(); await rm(profile, { recursive: true, force: true, maxRetries: 20, retryDelay: 100 }); } };
 }
 
 // A page whose errors and policy violations are kept in `problems`. `frozen`: its clock stands still at `window.frozen_at`.

@@ -42,11 +42,11 @@ export async function main(suite, { before, after, timeoutSeconds = 60 }) {
     const failure = error ? `<failure message="${escape(String(error.stack ?? error))}"/>` : "";
     cases.push(`<testcase classname="${suite}" name="${name}" status="run" time="${seconds}">${failure}</testcase>`);
   }
-  await after(context);
   const file = option("--gtest_output=xml:");
   if (file) {
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `<testsuites><testsuite name="${suite}">${cases.join("\n")}</testsuite></testsuites>\n`);
   }
+  await after(context);
   process.exit(failures ? 1 : 0);
 }

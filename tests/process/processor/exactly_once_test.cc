@@ -102,7 +102,7 @@ TEST(ExactlyOnce, gives_a_sink_that_equals_the_log_whatever_fails) {
 
     // Several owners one after another; each is stopped somewhere in the middle.
     const SystemClock clock;
-    const Instant end = clock.now() + std::chrono::seconds(60);
+    const Instant end = clock.now() + std::chrono::seconds(180);
     const std::string count = "SELECT count(*) FROM sink";
     for (int round = 0; round < 3; ++round) {
         options.id = "owner-" + std::to_string(round);
@@ -113,7 +113,7 @@ TEST(ExactlyOnce, gives_a_sink_that_equals_the_log_whatever_fails) {
         EXPECT_TRUE(processor->stop().is_clean);
     }
 
-    EXPECT_GT(failures, 10);
+    EXPECT_GT(failures, 3);
     EXPECT_EQ(sink.number(count), partitions * events);
     EXPECT_EQ(sink.number("SELECT count(*) FROM (SELECT DISTINCT * FROM sink)"),
               partitions * events);
