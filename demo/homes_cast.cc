@@ -66,9 +66,9 @@ Cast::Translate HomesCast::translation() {
 Result<> HomesCast::pause(bool on) {
     cli::RemoteOptions remote;
     remote.connection = options_.connection;
-    EK_TRY_ASSIGN(
-        const auto store,
-        cli::open_entries(options_.store, {"", options_.event_hub, "aggregator"}, remote, true));
+    EK_TRY_ASSIGN(const auto store,
+                  cli::open_entries(options_.store, {"", options_.event_hub, "aggregator"}, remote,
+                                    {cli::EntriesFor::changing, true}));
     if (on) {
         return result_of(store->ask<processor::Paused>(
             [](auto& asked, auto done) { processor::pause(asked, {}, std::move(done)); }));

@@ -81,7 +81,7 @@ Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
 }  // namespace
 
 ExitCode checkpoint_ls(const CheckpointOptions& options) {
-    const auto opened = open_group(options, false);
+    const auto opened = open_group(options, {});
     if (!opened.ok()) return fail("cannot list checkpoints", opened.error());
     using Align = Listing::Align;
     Listing listing({{"PARTITION", Align::right},
@@ -122,7 +122,7 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
                            "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z, -15m or -10");
     }
     // Only partitions that are named are set in a group that is not there yet.
-    auto opened = open_group(options, !options.partitions.empty());
+    auto opened = open_group(options, {EntriesFor::changing, !options.partitions.empty()});
     if (!opened.ok()) return fail("cannot set checkpoints", opened.error());
     // These two need no hub to tell which event they are.
     const Position& position = start->position;
@@ -162,7 +162,7 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
 
 ExitCode checkpoint_rewind(const CheckpointOptions& options) {
     if (options.by < 1) return wrong_usage("rewind goes back by at least 1 event", "use --by N");
-    auto opened = open_group(options, false);
+    auto opened = open_group(options, {EntriesFor::changing});
     if (!opened.ok()) return fail("cannot rewind", opened.error());
     std::vector<CheckpointMove> moves;
     for (const auto& [partition, row] : opened->rows) {
@@ -178,7 +178,7 @@ ExitCode checkpoint_rewind(const CheckpointOptions& options) {
 }
 
 ExitCode checkpoint_export(const CheckpointOptions& options) {
-    const auto opened = open_group(options, false);
+    const auto opened = open_group(options, {});
     if (!opened.ok()) return fail("cannot export", opened.error());
     for (const auto& [partition, row] : opened->rows) {
         if (!row.checkpoint || !is_wanted(options, partition)) continue;
@@ -191,9 +191,9 @@ ExitCode checkpoint_copy(const CheckpointOptions& options) {
     if (options.to_store.empty() && options.to_group.empty()) {
         return wrong_usage("copy needs a destination", "use --to STORE, --to-group GROUP");
     }
-    auto from = open_group(options, false);
+    auto from = open_group(options, {EntriesFor::changing});
     if (!from.ok()) return fail("cannot copy", from.error());
-    auto group = group_of(options);
+    auto group = group_of(options, EntriesFor::changing);
     if (!group.ok()) return fail("cannot copy", group.error());
     if (!options.to_group.empty()) group->group = options.to_group;
     std::vector<Checkpoint> wanted;

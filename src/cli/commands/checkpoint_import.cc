@@ -64,7 +64,7 @@ ExitCode import_file(const CheckpointOptions& options) {
                           .hub_created_ms = time("hub_created"),
                           .enqueued_ms = time("enqueued")});
     }
-    const auto group = group_of(options);
+    const auto group = group_of(options, EntriesFor::changing);
     if (!group.ok()) return fail("cannot import", group.error());
     auto opened =
         open_group(options.store, *group, {.may_create = !wanted.empty() && !options.is_dry_run});
@@ -125,7 +125,7 @@ std::string why_stays(const Checkpoint& wanted, const CheckpointRow& row, bool i
 }
 
 ExitCode import_legacy(const CheckpointOptions& options) {
-    const auto group = group_of(options);
+    const auto group = group_of(options, EntriesFor::changing);
     if (!group.ok()) return fail("cannot import", group.error());
     const auto found = checkpoint::read_legacy({.address = options.from,
                                                 .group = *group,

@@ -6,7 +6,6 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
-#include "cli/remote/entries.h"
 #include "cli/text/listing.h"
 #include "processor/ownership/operator_requests.h"
 
@@ -50,12 +49,12 @@ void print(const CheckpointMove& move, const Checkpoint& from) {
 
 }  // namespace
 
-Result<GroupName> group_of(const CheckpointOptions& options) {
+Result<GroupName> group_of(const CheckpointOptions& options, EntriesFor purpose) {
     if (!options.hub_namespace.empty()) {
         return GroupName{options.hub_namespace, options.event_hub, options.group};
     }
     EK_TRY_ASSIGN(const Remote remote, remote_of(options.remote));
-    return entries_of(options.store, remote, options.event_hub, options.group);
+    return entries_of(options.store, remote, options.event_hub, options.group, purpose);
 }
 
 Result<OpenedGroup> open_group(const std::string& url, const GroupName& group,
@@ -84,10 +83,10 @@ Result<OpenedGroup> open_group(const std::string& url, const GroupName& group,
     return opened;
 }
 
-Result<OpenedGroup> open_group(const CheckpointOptions& options, bool may_create) {
+Result<OpenedGroup> open_group(const CheckpointOptions& options, EntriesUse use) {
     EK_TRY(check_file_of_store(options.store));
-    EK_TRY_ASSIGN(const GroupName group, group_of(options));
-    return open_group(options.store, group, {.may_create = may_create && !options.is_dry_run});
+    EK_TRY_ASSIGN(const GroupName group, group_of(options, use.purpose));
+    return open_group(options.store, group, {.may_create = use.may_create && !options.is_dry_run});
 }
 
 ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& moves,

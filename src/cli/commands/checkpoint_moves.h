@@ -11,6 +11,7 @@
 
 #include "checkpoint/store.h"
 #include "cli/commands/checkpoint.h"
+#include "cli/remote/entries.h"
 #include "cli/remote/store_session.h"
 
 namespace evenkeel::cli {
@@ -28,12 +29,12 @@ struct OpenedGroup {
     CheckpointRows rows;
 };
 
-Result<checkpoint::GroupName> group_of(const CheckpointOptions& options);
+Result<checkpoint::GroupName> group_of(const CheckpointOptions& options, EntriesFor purpose);
 Result<OpenedGroup> open_group(const std::string& url, const checkpoint::GroupName& group,
                                const checkpoint::OpenOptions& options);
 // The one in --store; `not_found` if it names a file that is not there. Neither a dry run nor a
 // command that only looks, or changes only what is there, makes it.
-Result<OpenedGroup> open_group(const CheckpointOptions& options, bool may_create);
+Result<OpenedGroup> open_group(const CheckpointOptions& options, EntriesUse use);
 
 struct CheckpointMove {
     checkpoint::Checkpoint wanted;

@@ -31,7 +31,8 @@ struct ChosenLetters {
 };
 
 // `not_found` names those that were asked for and are not there.
-Result<ChosenLetters> choose_letters(const DeadLetterOptions& options) {
+Result<ChosenLetters> choose_letters(const DeadLetterOptions& options,
+                                     EntriesFor purpose = EntriesFor::looking) {
     LetterChoice choice{{}, options.partitions, options.cause};
     for (const std::string& text : options.ids) {
         EK_TRY_ASSIGN(const DeadLetterId id, checkpoint::parse_letter_id(text));
@@ -42,7 +43,8 @@ Result<ChosenLetters> choose_letters(const DeadLetterOptions& options) {
                                                options.remote,
                                                options.store,
                                                options.hub_namespace,
-                                               options.letter_hub}));
+                                               options.letter_hub,
+                                               purpose}));
     EK_TRY_ASSIGN(chosen.rows, chosen.box->list());
     std::erase_if(chosen.rows, [&](const LetterRow& row) { return !matches(choice, row.letter); });
     const auto found = chosen.ids();
@@ -139,7 +141,7 @@ ExitCode deadletter_export(const DeadLetterOptions& options) {
 ExitCode deadletter_rm(const DeadLetterOptions& options) {
     const char* what = "cannot remove dead letters";
     if (!is_choice(options)) return fail_no_choice("rm");
-    const auto chosen = choose_letters(options);
+    const auto chosen = choose_letters(options, EntriesFor::changing);
     if (!chosen.ok()) return fail_letters(what, chosen.error(), options);
     const std::string text = fmt::format("{} of group '{}' of event hub '{}'",
                                          plural(chosen->rows.size(), "dead letter"),
@@ -166,7 +168,7 @@ ExitCode deadletter_rm(const DeadLetterOptions& options) {
 ExitCode deadletter_replay(const DeadLetterOptions& options) {
     const char* what = "nothing was replayed";
     if (!is_choice(options)) return fail_no_choice("replay");
-    const auto chosen = choose_letters(options);
+    const auto chosen = choose_letters(options, EntriesFor::changing);
     if (!chosen.ok()) return fail_letters(what, chosen.error(), options);
     const std::string& to = options.to.empty() ? options.event_hub : options.to;
     if (options.danger.dry_run) {

@@ -34,9 +34,9 @@ constexpr Duration look_period_min = std::chrono::milliseconds(100);
 constexpr Duration look_period_max = std::chrono::seconds(1);
 
 // None if the group is not there, and may not be made.
-Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options, bool may_create) {
+Result<std::unique_ptr<StoreSession>> open(const ProcessorsOptions& options, EntriesUse use) {
     return open_entries(options.store, {options.hub_namespace, options.event_hub, options.group},
-                        options.remote, may_create);
+                        options.remote, use);
 }
 
 // These find nothing where there is no group.
@@ -89,7 +89,7 @@ std::string name_of(const std::string& id) {
 
 ExitCode processor_ls(const ProcessorsOptions& options) {
     const char* what = "cannot list processors";
-    auto store = open(options, false);
+    auto store = open(options, {});
     if (!store.ok()) return fail(what, store.error());
     const auto members = members_in(store->get());
     const auto ownerships = ownerships_in(store->get());
@@ -143,7 +143,7 @@ ExitCode processor_history(const ProcessorsOptions& options) {
     if (!options.last.empty() && !last) {
         return wrong_usage(fmt::format("'{}' is no time", options.last), "use --last 10m, or 2h");
     }
-    auto store = open(options, false);
+    auto store = open(options, {});
     if (!store.ok()) return fail(what, store.error());
     const auto records = records_in(store->get(), processor::moves_prefix);
     if (!records.ok()) return fail(what, records.error());
@@ -184,7 +184,7 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
     const std::string what = fmt::format("cannot drain '{}'", options.id);
     const auto wait = parse_duration(options.wait);
     if (!wait) return wrong_usage(fmt::format("'{}' is no time", options.wait), "use --wait 60s");
-    auto store = open(options, false);
+    auto store = open(options, {EntriesFor::changing});
     if (!store.ok()) return fail(what, store.error());
     const auto members = members_in(store->get());
     if (!members.ok()) return fail(what, members.error());
@@ -226,7 +226,7 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
 }
 
 ExitCode processor_pause(const ProcessorsOptions& options) {
-    auto store = open(options, true);  // those that start later obey too
+    auto store = open(options, {EntriesFor::changing, true});  // those that start later obey too
     if (!store.ok()) return fail("cannot pause", store.error());
     const auto paused = (*store)->ask<Paused>(
         [&](Store& s, auto done) { processor::pause(s, options.partitions, std::move(done)); });
@@ -234,7 +234,7 @@ ExitCode processor_pause(const ProcessorsOptions& options) {
 }
 
 ExitCode processor_resume(const ProcessorsOptions& options) {
-    auto store = open(options, false);
+    auto store = open(options, {EntriesFor::changing});
     if (!store.ok()) return fail("cannot resume", store.error());
     if (!*store) return tell_paused(options, Paused{}, "cannot resume");
     const auto resumed = (*store)->ask<processor::Resumed>(

@@ -95,8 +95,8 @@ private:
     // None if the store has no entries of the group.
     Result<std::unique_ptr<GroupState>> look_into_store() {
         if (!session_) {
-            EK_TRY_ASSIGN(const auto name,
-                          entries_of(options_.store, remote_, options_.event_hub, options_.group));
+            EK_TRY_ASSIGN(const auto name, entries_of(options_.store, remote_, options_.event_hub,
+                                                      options_.group, EntriesFor::looking));
             EK_TRY_ASSIGN(session_,
                           StoreSession::open(options_.store, name, {.may_create = false}));
         }

@@ -43,7 +43,8 @@ Result<> read_notes(StoreSession& session, GroupLook& group) {
 }
 
 Result<> look_into_store(const GroupPlace& place, const Remote& remote, GroupLook& group) {
-    EK_TRY_ASSIGN(const auto name, entries_of(place.store, remote, place.event_hub, place.group));
+    EK_TRY_ASSIGN(const auto name, entries_of(place.store, remote, place.event_hub, place.group,
+                                              EntriesFor::looking));
     EK_TRY_ASSIGN(const auto session, StoreSession::open(place.store, name, {.may_create = false}));
     group.is_there = session != nullptr;
     if (!session) return {};

@@ -36,8 +36,8 @@ Result<> GroupWatch::look_at_hub(GroupLook& group) {
 
 Result<> GroupWatch::look_into_store(GroupLook& group) {
     if (!session_) {
-        EK_TRY_ASSIGN(const auto name,
-                      entries_of(place_.store, remote_, place_.event_hub, place_.group));
+        EK_TRY_ASSIGN(const auto name, entries_of(place_.store, remote_, place_.event_hub,
+                                                  place_.group, EntriesFor::looking));
         EK_TRY_ASSIGN(session_, StoreSession::open(place_.store, name, {.may_create = false}));
     }
     // No processor has used the group yet.

@@ -9,6 +9,7 @@
 
 #include "base/result.h"
 #include "checkpoint/store.h"
+#include "cli/remote/entries.h"
 #include "cli/remote/remote.h"
 #include "cli/text/letter_view.h"
 
@@ -20,6 +21,7 @@ struct LetterBoxOptions {
     std::string store;
     std::string hub_namespace;         // of the store's entries; empty: that of the hub
     std::string letter_hub = "store";  // "store", an event hub, or a connection string of one
+    EntriesFor purpose = EntriesFor::looking;
 };
 
 class LetterBox {

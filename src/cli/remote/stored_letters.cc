@@ -75,7 +75,7 @@ Result<std::unique_ptr<LetterBox>> open_stored_letters(const LetterBoxOptions& o
     EK_TRY_ASSIGN(auto session, open_entries(options.store,
                                              {options.hub_namespace, options.place.event_hub,
                                               options.place.group},
-                                             options.remote, false));
+                                             options.remote, {options.purpose}));
     return std::unique_ptr<LetterBox>(std::make_unique<StoredLetters>(std::move(session)));
 }
 

@@ -120,6 +120,58 @@ TEST_F(TwoHubs, nothing_is_changed_if_the_hub_cannot_be_asked) {
     EXPECT_EQ(listed.output, "foo\n") << "a look changes nothing";
 }
 
+// The entries under "localhost" are those of the first one.
+TEST_F(TwoHubs, entries_are_not_changed_if_the_hub_is_out_of_reach) {
+    const std::string store = "sqlite:" + first_.file("progress.db");
+    const auto with_store = [&](std::vector<std::string> command, const std::string& connection) {
+        command.insert(command.begin() + 2, "foo");
+        command.insert(command.end(), {"--store", store, "--hub", connection});
+        return evenkeel(command);
+    };
+    const auto exported = [&] {
+        return with_store({"checkpoint", "export"}, first_.connection()).output +
+               with_store({"deadletter", "export"}, first_.connection()).output;
+    };
+    ASSERT_EQ(evenkeel({"send", "foo", "bad", "-q", "--hub", first_.connection()}).exit_code, 0);
+    Process running({test::evenkeel_program(), "process", "foo", "--hub", first_.connection(),
+                     "--store", store, "--exec", "! grep -q bad", "--attempts", "1",
+                     "--checkpoint-every", "1"});
+    while (!has(exported(), "\"sequence\":0") || !has(exported(), "\"cause\":")) {
+    }
+    running.signal(SIGINT);
+    running.wait();
+    const std::string before = exported();
+    const std::string nobody =
+        "Endpoint=sb://localhost:1;SharedAccessKeyName=RootManageSharedAccessKey;"
+        "SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true";
+
+    for (const auto& command :
+         std::vector<std::vector<std::string>>{{"checkpoint", "set", "--to", "start"},
+                                               {"checkpoint", "set", "--to", "start", "--dry-run"},
+                                               {"checkpoint", "rewind", "--by", "1"},
+                                               {"checkpoint", "copy", "--to-group", "other"},
+                                               {"processor", "pause"},
+                                               {"processor", "resume"},
+                                               {"deadletter", "rm", "--all", "--yes"},
+                                               {"deadletter", "rm", "--all", "--dry-run"},
+                                               {"deadletter", "replay", "--all", "--dry-run"}}) {
+        const auto refused = with_store(command, nobody);
+        const std::string line = command[0] + " " + command[1] + ": " + refused.errors;
+        EXPECT_EQ(refused.exit_code, 6) << line;
+        EXPECT_TRUE(has(refused.errors, "nothing was changed")) << line;
+        EXPECT_TRUE(has(refused.errors, "--namespace localhost")) << line;
+    }
+    EXPECT_EQ(exported(), before);
+
+    const auto listed = with_store({"checkpoint", "ls"}, nobody);
+    EXPECT_EQ(listed.exit_code, 0) << listed.errors;
+    EXPECT_TRUE(has(listed.errors, "warning: the entries of 'foo'")) << listed.errors;
+    const auto insisted =
+        with_store({"checkpoint", "set", "--to", "start", "--namespace", "localhost"}, nobody);
+    EXPECT_EQ(insisted.exit_code, 0) << insisted.errors;
+    EXPECT_NE(exported(), before);
+}
+
 TEST_F(TwoHubs, conn_prints_the_admin_address_of_its_hub) {
     const auto environment = evenkeel({"conn", "--env", "--hub", second_.connection()});
     const auto json = evenkeel({"conn", "-o", "json", "--hub", second_.connection()});
