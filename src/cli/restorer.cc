@@ -10,29 +10,74 @@
 #include "eventhubs/forward.h"
 #include "eventhubs/names.h"
 #include "producer/batch_access.h"
+#include <evenkeel/client.h>
 
 namespace evenkeel::cli {
 namespace {
-
-constexpr auto try_pause = std::chrono::milliseconds(500);
-
-bool may_pass(ErrorCode code) {
-    return code == ErrorCode::unavailable || code == ErrorCode::timed_out ||
-           code == ErrorCode::overloaded;
-}
 
 Error conflict(std::string why) {
     return {ErrorCode::conflict, std::move(why)};
 }
 
+class HubLink final : public SenderLink {
+public:
+    HubLink(const Remote& remote, std::string event_hub, Interrupt& interrupt)
+        : remote_(remote), event_hub_(std::move(event_hub)), interrupt_(interrupt) {}
+
+    Result<SendReceipt> send(const SendBatch& batch) override {
+        EK_TRY(connect());
+        return producer_->send_with_receipt(batch);
+    }
+    Result<PartitionInfo> look(std::uint32_t partition) override {
+        EK_TRY(connect());
+        return client_->properties(partition);
+    }
+    Result<std::size_t> bytes_max() override {
+        EK_TRY(connect());
+        EK_TRY_ASSIGN(const auto batch, producer_->make_batch());
+        return batch.bytes_max();
+    }
+    void drop() override {
+        producer_.reset();
+        client_.reset();
+    }
+    bool wait(Duration pause) override { return interrupt_.wait(pause); }
+
+private:
+    // Both or none.
+    Result<> connect() {
+        if (producer_) return {};
+        EK_TRY_ASSIGN(auto client,
+                      Client::open(client_options(remote_, event_hub_, "evenkeel hub restore",
+                                                  Patience::none)));
+        EK_TRY_ASSIGN(producer_, Producer::open(*client, {.receipts = true, .restore = true}));
+        client_ = std::move(client);
+        return {};
+    }
+
+    const Remote& remote_;
+    const std::string event_hub_;
+    Interrupt& interrupt_;
+    std::unique_ptr<Client> client_;
+    std::unique_ptr<Producer> producer_;
+};
+
 }  // namespace
+
+Restorer::Restorer(const Remote& remote, std::string name, Interrupt& interrupt)
+    : remote_(remote),
+      name_(std::move(name)),
+      link_(std::make_unique<HubLink>(remote, name_, interrupt)),
+      sender_(*link_) {}
+
+Restorer::~Restorer() = default;
 
 Result<std::unique_ptr<Restorer>> Restorer::open(const Remote& remote, const std::string& name,
                                                  const BackupHub& hub, bool resume,
                                                  Interrupt& interrupt) {
     std::unique_ptr<Restorer> restorer(new Restorer(remote, name, interrupt));
     EK_TRY(restorer->prepare(hub, resume));
-    EK_TRY(restorer->connect());
+    EK_TRY(restorer->sender_.bytes_max());  // connects
     return restorer;
 }
 
@@ -71,47 +116,29 @@ Result<> Restorer::prepare(const BackupHub& hub, bool resume) {
     return {};
 }
 
-Result<> Restorer::connect() {
-    producer_.reset();
-    client_.reset();
-    EK_TRY_ASSIGN(client_, Client::open(client_options(remote_, name_, "evenkeel hub restore",
-                                                       Patience::none)));
-    EK_TRY_ASSIGN(producer_, Producer::open(*client_, {.receipts = true, .restore = true}));
-    return {};
-}
-
-Result<PartitionInfo> Restorer::look() {
-    for (int i = 1;; ++i) {
-        Result<> connected = client_ ? Result<>() : connect();
-        if (connected.ok()) {
-            auto info = client_->properties(*partition_);
-            if (info.ok() || !may_pass(info.error().code) || i == tries_max) return info;
-            client_.reset();
-        } else if (!may_pass(connected.error().code) || i == tries_max) {
-            return connected.error();
-        }
-        if (interrupt_.wait(try_pause * i)) {
-            return Error{ErrorCode::cancelled, "interrupted"};
-        }
-    }
-}
-
 Result<> Restorer::begin_partition(std::uint32_t partition) {
     partition_ = partition;
-    EK_TRY_ASSIGN(const auto info, look());
-    next_ = info.last_enqueued_sequence_number + 1;
-    present_ = next_;
+    EK_TRY_ASSIGN(const auto info, sender_.begin(partition));
+    present_ = info.last_enqueued_sequence_number + 1;
     present_ms_ = wall_time(info.last_enqueued_time).milliseconds;
     seen_ = 0;
-    batch_.emplace(Route{.partition = partition}, producer_->make_batch().value().bytes_max());
+    EK_TRY_ASSIGN(const std::size_t bytes_max, sender_.bytes_max());
+    batch_.emplace(Route{.partition = partition}, bytes_max);
     return {};
+}
+
+Result<> Restorer::end_partition(std::uint32_t partition) {
+    if (partition_ != partition) EK_TRY(begin_partition(partition));
+    EK_TRY(flush());
+    if (seen_ >= present_) return {};
+    return conflict(fmt::format(
+        "partition {} of event hub '{}' has {} events, or had them, and the source has {}: another "
+        "program has sent events, or it is another event hub",
+        partition, name_, present_, seen_));
 }
 
 Result<> Restorer::add(std::uint32_t partition, const BackupEvent& event) {
-    if (partition_ != partition) {
-        EK_TRY(flush());
-        EK_TRY(begin_partition(partition));
-    }
+    if (partition_ != partition) EK_TRY(begin_partition(partition));
     ++seen_;
     if (seen_ <= present_) {
         ++skipped_;
@@ -139,41 +166,11 @@ Result<> Restorer::add(std::uint32_t partition, const BackupEvent& event) {
 }
 
 Result<> Restorer::flush() {
-    if (!batch_ || batch_->empty()) return {};
-    for (int i = 1;; ++i) {
-        bool is_stored = false;
-        auto sent = send_once(is_stored);
-        if (is_stored) break;
-        if (sent.ok() || !may_pass(sent.error().code) || i == tries_max) return sent;
-        if (interrupt_.wait(try_pause * i)) return Error{ErrorCode::cancelled, "interrupted"};
-    }
-    next_ += static_cast<std::int64_t>(batch_->size());
+    if (batch_->empty()) return {};
+    EK_TRY(sender_.send(*batch_));
     stored_ += batch_->size();
     batch_->clear();
     return {};
-}
-
-Result<> Restorer::send_once(bool& is_stored) {
-    const auto count = static_cast<std::int64_t>(batch_->size());
-    const Error foreign = conflict(
-        fmt::format("another program sends to partition {} of event hub '{}': its events lie "
-                    "among the restored ones",
-                    *partition_, name_));
-    if (!producer_) EK_TRY(connect());
-    const auto receipt = producer_->send_with_receipt(*batch_);
-    if (receipt.ok()) {
-        is_stored = receipt->first_sequence_number == next_;
-        return is_stored ? Result<>() : Result<>(foreign);
-    }
-    if (!may_pass(receipt.error().code)) return receipt.error();
-    // Whether it was stored is not known: the hub is asked.
-    producer_.reset();
-    client_.reset();
-    EK_TRY_ASSIGN(const auto info, look());
-    const std::int64_t behind = info.last_enqueued_sequence_number + 1;
-    is_stored = behind == next_ + count;
-    if (is_stored) return {};
-    return behind == next_ ? Result<>(receipt.error()) : Result<>(foreign);
 }
 
 }  // namespace evenkeel::cli

@@ -1,9 +1,7 @@
 // Puts events back into an event hub as they were: in order, with partition, key, sections and
 // enqueued time. Sequence numbers begin at 0 in each partition.
 //
-// One batch at a time is under way. Each answer tells where the batch was stored; if that is not
-// right behind the one before, somebody else writes, and the restorer stops. After a lost
-// connection it asks the hub how far it came, so that nothing is stored twice.
+// One batch at a time is under way, each stored once (exact_sender.h).
 // Threads: one at a time.
 #pragma once
 
@@ -15,9 +13,9 @@
 
 #include "base/result.h"
 #include "cli/backup_file.h"
+#include "cli/exact_sender.h"
 #include "cli/interrupt.h"
 #include "cli/remote/remote.h"
-#include <evenkeel/client.h>
 #include <evenkeel/producer.h>
 
 namespace evenkeel::cli {
@@ -30,33 +28,30 @@ public:
                                                   const BackupHub& hub, bool resume,
                                                   Interrupt& interrupt);
 
-    // Partitions one after the other, events in their order.
+    ~Restorer();
+
+    // Partitions one after the other, also those without events, each ended by end_partition();
+    // events in their order.
     Result<> add(std::uint32_t partition, const BackupEvent& event);
-    Result<> flush();
+    // `conflict` if the event hub has more events in it than were added.
+    Result<> end_partition(std::uint32_t partition);
 
     std::uint64_t stored() const { return stored_; }
     std::uint64_t skipped() const { return skipped_; }
 
 private:
     static constexpr std::size_t batch_events_max = 500;
-    static constexpr int tries_max = 8;
 
-    Restorer(const Remote& remote, std::string name, Interrupt& interrupt)
-        : remote_(remote), name_(std::move(name)), interrupt_(interrupt) {}
+    Restorer(const Remote& remote, std::string name, Interrupt& interrupt);
     Result<> prepare(const BackupHub& hub, bool resume);
-    Result<> connect();
     Result<> begin_partition(std::uint32_t partition);
-    // How far the hub came: the number of the next event of the partition.
-    Result<PartitionInfo> look();
-    Result<> send_once(bool& is_stored);
+    Result<> flush();
 
     const Remote& remote_;
     const std::string name_;
-    Interrupt& interrupt_;
-    std::unique_ptr<Client> client_;
-    std::unique_ptr<Producer> producer_;
+    const std::unique_ptr<SenderLink> link_;
+    ExactSender sender_;
     std::optional<std::uint32_t> partition_;
-    std::int64_t next_ = 0;        // number of the next event that is sent
     std::int64_t present_ = 0;     // events that were there before
     std::int64_t present_ms_ = 0;  // enqueued time of the last of them
     std::int64_t seen_ = 0;        // events of the partition that were given

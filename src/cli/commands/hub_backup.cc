@@ -88,7 +88,9 @@ public:
     Result<> add(std::uint32_t partition, const BackupEvent& event) override {
         return restorer_.add(partition, event);
     }
-    Result<> end_partition(std::uint32_t) override { return restorer_.flush(); }
+    Result<> end_partition(std::uint32_t partition) override {
+        return restorer_.end_partition(partition);
+    }
 
 private:
     Restorer& restorer_;
@@ -234,9 +236,9 @@ Result<> restore_file(io::FileSystem& files, const HubBackup& options, const Che
     std::uint64_t done = 0;
     while (true) {
         EK_TRY_ASSIGN(const auto item, reader->next());
-        if (item.kind == BackupReader::Item::Kind::end) return restorer.flush();
+        if (item.kind == BackupReader::Item::Kind::end) return {};
         if (item.kind == BackupReader::Item::Kind::partition_end) {
-            EK_TRY(restorer.flush());
+            EK_TRY(restorer.end_partition(item.ended.partition));
             continue;
         }
         EK_TRY(restorer.add(item.partition, item.event));

@@ -218,6 +218,39 @@ TEST_F(Backup, resume_notices_events_of_others) {
     EXPECT_TRUE(has(refused.errors, "is not that of the back-up")) << refused.errors;
 }
 
+TEST_F(Backup, resume_refuses_an_event_hub_with_more_events) {
+    make_hub();
+    ASSERT_EQ(evenkeel({"hub", "backup", name_, file_, "-q"}).exit_code, 0);
+    const std::string copy = name_ + "-2";
+    ASSERT_EQ(evenkeel({"hub", "restore", file_, "--as", copy}).exit_code, 0);
+    ASSERT_EQ(evenkeel({"hub", "restore", file_, "--as", copy, "--resume"}).exit_code, 0);
+    ASSERT_EQ(evenkeel({"send", copy, "-p", "0", "foreign"}).exit_code, 0);
+
+    const auto restored = evenkeel({"hub", "restore", file_, "--as", copy, "--resume"});
+    const auto copied = evenkeel({"hub", "copy", name_, copy, "--resume"});
+
+    EXPECT_EQ(restored.exit_code, 6) << restored.errors;
+    EXPECT_TRUE(has(restored.errors, "partition 0 of event hub '" + copy + "' has"))
+        << restored.errors;
+    EXPECT_EQ(copied.exit_code, 6) << copied.errors;
+}
+
+TEST_F(Backup, resume_looks_at_partitions_without_events_too) {
+    ASSERT_EQ(evenkeel({"hub", "create", name_, "--partitions", "3"}).exit_code, 0);
+    ASSERT_EQ(evenkeel({"send", name_, "-p", "1", "only"}).exit_code, 0);
+    ASSERT_EQ(evenkeel({"hub", "backup", name_, file_, "-q"}).exit_code, 0);
+    for (const char* partition : {"0", "2"}) {
+        const std::string copy = name_ + "-" + partition;
+        ASSERT_EQ(evenkeel({"hub", "create", copy, "--partitions", "3"}).exit_code, 0);
+        ASSERT_EQ(evenkeel({"send", copy, "-p", partition, "foreign"}).exit_code, 0);
+
+        const auto restored = evenkeel({"hub", "restore", file_, "--as", copy, "--resume"});
+
+        EXPECT_EQ(restored.exit_code, 6) << restored.errors;
+        EXPECT_TRUE(has(restored.errors, "and the source has 0")) << restored.errors;
+    }
+}
+
 TEST_F(Backup, needs_the_right_to_manage) {
     make_hub();
     ASSERT_EQ(evenkeel({"hub", "backup", name_, file_, "-q"}).exit_code, 0);
