@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
+#include <optional>
 
 #include <fmt/core.h>
 
@@ -13,6 +14,7 @@
 #include "cli/commands/hub_command.h"
 #include "cli/interrupt.h"
 #include "cli/remote/admin_client.h"
+#include "cli/remote/side_readers.h"
 #include "cli/restorer.h"
 #include "cli/text/failure.h"
 #include "cli/text/terminal.h"
@@ -121,10 +123,13 @@ public:
                        wall_time(info.created_time).milliseconds,
                        SystemClock().wall().milliseconds,
                        info.groups};
+        // Left by a command that was killed.
+        std::erase(source.hub_.groups, SideReaders::own_group);
         source.events_ = totals_of(source.partitions_).events;
         EK_TRY_ASSIGN(source.client_,
                       Client::open(client_options(remote, event_hub, "evenkeel hub backup",
                                                   Patience::usual)));
+        source.readers_.emplace(remote, *source.client_, event_hub, "evenkeel hub backup");
         return source;
     }
 
@@ -132,6 +137,13 @@ public:
     std::uint64_t events() const { return events_; }
 
     Result<> copy_to(EventTarget& target, ProgressLine& progress, Interrupt& interrupt) {
+        const auto copied = copy_all(target, progress, interrupt);
+        readers_->close();
+        return copied;
+    }
+
+private:
+    Result<> copy_all(EventTarget& target, ProgressLine& progress, Interrupt& interrupt) {
         std::uint64_t done = 0;
         for (const auto& partition : partitions_) {
             EK_TRY(copy(partition, target, done, progress, interrupt));
@@ -139,21 +151,25 @@ public:
         }
         return {};
     }
-
-private:
     Result<> copy(const PartitionState& partition, EventTarget& target, std::uint64_t& done,
                   ProgressLine& progress, Interrupt& interrupt) {
         if (partition.is_empty) return {};
         const std::int64_t last = partition.last_enqueued_sequence_number;
-        EK_TRY_ASSIGN(const auto reader,
-                      RemoteReader::open(*client_, "$Default", partition.partition,
-                                         Position::earliest(), {.name = "evenkeel hub backup"}));
+        EK_TRY_ASSIGN(auto reader, readers_->open(partition.partition, Position::earliest()));
         std::int64_t expected = -1;
         for (int silent = 0; silent < silent_reads_max;) {
             if (interrupt.wait(Duration(0))) return interrupted();
-            EK_TRY_ASSIGN(const auto batch, reader->read(copied_events, read_wait));
-            silent = batch.empty() ? silent + 1 : 0;
-            for (const Event& event : batch) {
+            const auto batch = reader->read(copied_events, read_wait);
+            if (!batch.ok() && SideReaders::is_displaced(batch.error().code)) {
+                EK_TRY_ASSIGN(reader,
+                              readers_->open(partition.partition,
+                                             expected < 0 ? Position::earliest()
+                                                          : Position::at_sequence(expected)));
+                continue;
+            }
+            EK_TRY(batch);
+            silent = batch->empty() ? silent + 1 : 0;
+            for (const Event& event : *batch) {
                 if (expected >= 0 && event.sequence_number != expected) {
                     return Error{
                         ErrorCode::corrupt,
@@ -180,6 +196,7 @@ private:
     std::vector<PartitionState> partitions_;
     std::uint64_t events_ = 0;
     std::unique_ptr<Client> client_;
+    std::optional<SideReaders> readers_;
 };
 
 // `go_on` is how the command is repeated; empty if it begins anew anyway.

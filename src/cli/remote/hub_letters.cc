@@ -8,6 +8,7 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/remote/letter_box.h"
+#include "cli/remote/side_readers.h"
 #include "processor/pump/forwarded_letter.h"
 #include "producer/batch_access.h"
 #include <evenkeel/consumer.h>
@@ -38,32 +39,28 @@ public:
         partitions_ = properties.partitions;
         EK_TRY_ASSIGN(client_,
                       Client::open(client_options(remote_, letter_hub_, program, Patience::usual)));
+        readers_.emplace(remote_, *client_, letter_hub_, program);
         return {};
     }
 
     Result<std::vector<LetterRow>> list() override {
-        EK_TRY(look());
+        const auto looked = look();
+        readers_->close();
+        EK_TRY(looked);
         std::vector<LetterRow> rows;
         for (const auto& [key, entry] : letters_) rows.push_back(entry.row);
         return rows;
     }
 
     Result<> each(const std::vector<DeadLetterId>& ids, const Visit& visit) override {
-        if (!was_looked_at_) EK_TRY(look());
-        const std::set<DeadLetterId> wanted(ids.begin(), ids.end());
-        std::vector<Copy> copies;  // `visit` may remove what it gets
-        for (const auto& [key, entry] : letters_) {
-            if (wanted.contains(id_of(entry.row.letter))) copies.push_back(entry.copies.front());
-        }
-        for (const Copy& copy : copies) {
-            EK_TRY_ASSIGN(const auto letter, fetch(copy));
-            if (letter) EK_TRY(visit(*letter));
-        }
-        return {};
+        const auto visited = visit_each(ids, visit);
+        readers_->close();
+        return visited;
     }
 
     // In the partition of the dead letter itself, so that retention does not take the removal
-    // first; once for each copy.
+    // first; once for each copy. It counts for copies before it: an event that fails again later is
+    // a dead letter again.
     Result<> remove(const DeadLetter& letter) override {
         const auto found = letters_.find(key_of(letter));
         if (found == letters_.end()) return {};
@@ -96,9 +93,25 @@ private:
     using Key = std::tuple<DeadLetterId, std::int64_t>;
     static Key key_of(const DeadLetter& letter) { return {id_of(letter), letter.enqueued_ms}; }
 
+    Result<> visit_each(const std::vector<DeadLetterId>& ids, const Visit& visit) {
+        if (!was_looked_at_) EK_TRY(look());
+        const std::set<DeadLetterId> wanted(ids.begin(), ids.end());
+        std::vector<std::vector<Copy>> chosen;  // `visit` may remove what it gets
+        for (const auto& [key, entry] : letters_) {
+            if (wanted.contains(id_of(entry.row.letter))) chosen.push_back(entry.copies);
+        }
+        for (const auto& copies : chosen) {
+            std::optional<DeadLetter> letter;
+            for (auto copy = copies.begin(); copy != copies.end() && !letter; ++copy) {
+                EK_TRY_ASSIGN(letter, fetch(*copy));
+            }
+            if (letter) EK_TRY(visit(*letter));
+        }
+        return {};
+    }
+
     Result<> look() {
         letters_.clear();
-        std::set<Key> removed;
         for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
             EK_TRY(read_partition(partition, [&](const Event& event) {
                 auto found = processor::read_forwarded(event);
@@ -106,11 +119,12 @@ private:
                     !equal_without_case(found->origin.group, place_.group)) {
                     return;
                 }
+                const Key key = key_of(found->letter);
                 if (found->is_removal) {
-                    removed.insert(key_of(found->letter));
+                    remove_copies(key, partition);
                     return;
                 }
-                Entry& entry = letters_[key_of(found->letter)];
+                Entry& entry = letters_[key];
                 entry.copies.push_back({partition, event.sequence_number});
                 if (entry.copies.size() > 1) return;
                 entry.row.body_bytes = event_of(found->letter).body().size();
@@ -118,9 +132,17 @@ private:
                 entry.row.letter = std::move(found->letter);
             }));
         }
-        for (const Key& key : removed) letters_.erase(key);
         was_looked_at_ = true;
         return {};
+    }
+
+    // Those of the partition that were read so far.
+    void remove_copies(const Key& key, std::uint32_t partition) {
+        const auto found = letters_.find(key);
+        if (found == letters_.end()) return;
+        std::erase_if(found->second.copies,
+                      [&](const Copy& copy) { return copy.partition == partition; });
+        if (found->second.copies.empty()) letters_.erase(found);
     }
 
     // All that the partition has now.
@@ -129,15 +151,22 @@ private:
         EK_TRY_ASSIGN(auto info, client_->properties(partition));
         if (info.is_empty) return {};
         const std::int64_t last = info.last_enqueued_sequence_number;
-        EK_TRY_ASSIGN(const auto reader, open_reader(partition, Position::earliest()));
+        EK_TRY_ASSIGN(auto reader, readers_->open(partition, Position::earliest()));
+        std::int64_t next = 0;
         while (true) {
-            EK_TRY_ASSIGN(const auto batch, reader->read(read_events, read_wait));
-            for (const Event& event : batch) {
+            const auto batch = reader->read(read_events, read_wait);
+            if (!batch.ok() && SideReaders::is_displaced(batch.error().code)) {
+                EK_TRY_ASSIGN(reader, readers_->open(partition, Position::at_sequence(next)));
+                continue;
+            }
+            EK_TRY(batch);
+            for (const Event& event : *batch) {
                 if (event.sequence_number > last) return {};
                 take(event);
                 if (event.sequence_number == last) return {};
+                next = event.sequence_number + 1;
             }
-            if (!batch.empty()) continue;
+            if (!batch->empty()) continue;
             // Retention may have taken the rest.
             EK_TRY_ASSIGN(info, client_->properties(partition));
             if (info.is_empty || info.begin_sequence_number > last) return {};
@@ -147,7 +176,7 @@ private:
     // None if retention has taken it.
     Result<std::optional<DeadLetter>> fetch(const Copy& copy) {
         EK_TRY_ASSIGN(const auto reader,
-                      open_reader(copy.partition, Position::at_sequence(copy.sequence)));
+                      readers_->open(copy.partition, Position::at_sequence(copy.sequence)));
         EK_TRY_ASSIGN(const auto batch, reader->read(1, remote_.timeout));
         if (batch.empty()) {
             return Error{ErrorCode::timed_out,
@@ -160,17 +189,12 @@ private:
         return std::optional<DeadLetter>(std::move(found->letter));
     }
 
-    Result<std::unique_ptr<RemoteReader>> open_reader(std::uint32_t partition, Position position) {
-        RemoteReaderOptions options;
-        options.name = program;
-        return RemoteReader::open(*client_, "$Default", partition, position, options);
-    }
-
     const Remote remote_;
     const std::string letter_hub_;
     const LetterPlace place_;
     std::uint32_t partitions_ = 0;
     std::unique_ptr<Client> client_;
+    std::optional<SideReaders> readers_;
     std::unique_ptr<Producer> producer_;  // once something is removed
     bool was_looked_at_ = false;
     std::map<Key, Entry> letters_;

@@ -171,6 +171,21 @@ TEST_P(DeadLetterCommand, removes_many_only_if_confirmed) {
     EXPECT_EQ(ids(), "");
 }
 
+TEST_P(DeadLetterCommand, shows_one_that_failed_again) {
+    send({"-p", "0", "bad 1"});
+    process_all();
+    ASSERT_EQ(deadletter({"rm", "0/0"}).exit_code, 0);
+    ASSERT_EQ(ids(), "");
+    ASSERT_EQ(evenkeel({"checkpoint", "set", name_, "--store", store_, "--to", "start", "--force"})
+                  .exit_code,
+              0);
+
+    process_all();
+
+    EXPECT_EQ(ids(), "0/0");
+    EXPECT_EQ(deadletter({"show", "0/0", "-o", "raw"}).output, "bad 1");
+}
+
 TEST_P(DeadLetterCommand, exports_what_send_takes_back) {
     send({"-p", "0", "good", "bad 1", "-P", "n:int=5"});
     process_all();
