@@ -1,6 +1,7 @@
 #include "cli/commands/deadletter.h"
 
 #include <algorithm>
+#include <optional>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
@@ -8,9 +9,11 @@
 #include "base/clock.h"
 #include "base/text.h"
 #include "cli/commands/deadletter_replay.h"
+#include "cli/remote/group_contact.h"
 #include "cli/remote/letter_box.h"
 #include "cli/remote/store_session.h"
 #include "cli/text/letter_view.h"
+#include "cli/text/parked.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -22,6 +25,7 @@ using checkpoint::DeadLetterId;
 struct ChosenLetters {
     std::unique_ptr<LetterBox> box;
     std::vector<LetterRow> rows;
+    bool has_any = false;  // of which these were chosen
 
     std::vector<DeadLetterId> ids() const {
         std::vector<DeadLetterId> all;
@@ -46,6 +50,7 @@ Result<ChosenLetters> choose_letters(const DeadLetterOptions& options,
                                                options.letter_hub,
                                                purpose}));
     EK_TRY_ASSIGN(chosen.rows, chosen.box->list());
+    chosen.has_any = !chosen.rows.empty();
     std::erase_if(chosen.rows, [&](const LetterRow& row) { return !matches(choice, row.letter); });
     const auto found = chosen.ids();
     for (const DeadLetterId& id : choice.ids) {
@@ -63,11 +68,35 @@ Result<ChosenLetters> choose_letters(const DeadLetterOptions& options,
 // The hint is about what did not answer: the store or the hub.
 ExitCode fail_letters(std::string_view what, const Error& error, const DeadLetterOptions& options) {
     if (error.code == ErrorCode::not_found && !options.ids.empty()) {
-        return fail(what, error, "'evenkeel deadletter ls' lists them");
+        return fail(what, error,
+                    fmt::format("'{}' lists them",
+                                group_command("deadletter ls",
+                                              {options.event_hub, options.group, options.store})));
     }
     if (options.letter_hub == "store") return fail_store(what, error, options.store);
     const auto remote = remote_of(options.remote);
     return remote.ok() ? fail_remote(what, error, *remote) : fail(what, error);
+}
+
+// A name that was mistyped has no dead letters either. None: the group exists; what cannot be told
+// is said on stderr. Entries of a namespace that was named may be of a hub that is gone.
+std::optional<ExitCode> fail_unknown_group(std::string_view what, const ChosenLetters& chosen,
+                                           const DeadLetterOptions& options) {
+    if (chosen.has_any || !options.hub_namespace.empty()) return std::nullopt;
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail(what, remote.error());
+    const auto contact = first_contact(*remote, options.event_hub);
+    if (!contact.ok() && contact.error().code == ErrorCode::not_found) {
+        return fail_remote(what, contact.error(), *remote);
+    }
+    if (!contact.ok()) {
+        fmt::print(stderr, "warning: whether event hub '{}' has a group '{}' is not known: {}\n",
+                   printable(options.event_hub), printable(options.group),
+                   visible(without_secrets(contact.error().detail)));
+        return std::nullopt;
+    }
+    if (has_group(*remote, options.event_hub, options.group)) return std::nullopt;
+    return fail_no_group(what, *remote, options.event_hub, options.group);
 }
 
 // Whether the options say which dead letters are meant.
@@ -87,7 +116,9 @@ ExitCode fail_no_choice(std::string_view command) {
 
 ExitCode deadletter_ls(const DeadLetterOptions& options) {
     const auto chosen = choose_letters(options);
-    if (!chosen.ok()) return fail_letters("cannot list dead letters", chosen.error(), options);
+    const char* what = "cannot list dead letters";
+    if (!chosen.ok()) return fail_letters(what, chosen.error(), options);
+    if (const auto unknown = fail_unknown_group(what, *chosen, options)) return *unknown;
     if (options.output == "json") {
         fmt::print("{}", indented(letters_json(chosen->rows)));
         return ExitCode::done;
@@ -134,7 +165,9 @@ ExitCode deadletter_export(const DeadLetterOptions& options) {
             return {};
         });
     }();
-    if (!written.ok()) return fail_letters("cannot export dead letters", written.error(), options);
+    const char* what = "cannot export dead letters";
+    if (!written.ok()) return fail_letters(what, written.error(), options);
+    if (const auto unknown = fail_unknown_group(what, *chosen, options)) return *unknown;
     return ExitCode::done;
 }
 
@@ -143,10 +176,13 @@ ExitCode deadletter_rm(const DeadLetterOptions& options) {
     if (!is_choice(options)) return fail_no_choice("rm");
     const auto chosen = choose_letters(options, EntriesFor::changing);
     if (!chosen.ok()) return fail_letters(what, chosen.error(), options);
+    if (const auto unknown = fail_unknown_group(what, *chosen, options)) return *unknown;
     const std::string text = fmt::format("{} of group '{}' of event hub '{}'",
                                          plural(chosen->rows.size(), "dead letter"),
                                          printable(options.group), printable(options.event_hub));
-    if (chosen->rows.size() > 1 || options.danger.dry_run) {
+    // How many a filter chooses, the user does not know.
+    const bool is_named = !options.ids.empty() && chosen->rows.size() == 1;
+    if ((!chosen->rows.empty() && !is_named) || options.danger.dry_run) {
         const auto ended = ask_first(options.danger, text + " would be removed for good");
         if (ended) return *ended;
     }
@@ -170,6 +206,7 @@ ExitCode deadletter_replay(const DeadLetterOptions& options) {
     if (!is_choice(options)) return fail_no_choice("replay");
     const auto chosen = choose_letters(options, EntriesFor::changing);
     if (!chosen.ok()) return fail_letters(what, chosen.error(), options);
+    if (const auto unknown = fail_unknown_group(what, *chosen, options)) return *unknown;
     const std::string& to = options.to.empty() ? options.event_hub : options.to;
     if (options.danger.dry_run) {
         return *ask_first(options.danger,

@@ -1,20 +1,36 @@
 #include "cli/text/parked.h"
 
 #include <algorithm>
+#include <cstdlib>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "base/utf8.h"
 #include "cli/text/listing.h"
+#include "cli/text/secrets.h"
 
 namespace evenkeel::cli {
+namespace {
+
+// A JSON string must be UTF-8; what a handler said may be anything.
+std::string json_text(const std::string& text) {
+    return is_utf8(text) ? text : printable(text);
+}
+
+}  // namespace
 
 std::string group_command(std::string_view command, const ParkedPlace& place) {
     std::string text = fmt::format("evenkeel {} {}", command, place.event_hub);
     if (place.group != "$Default") text += " --group " + place.group;
-    if (place.store.starts_with("sqlite:")) text += " --store " + place.store;
-    return text;
+    // The environment holds for the next command too.
+    const char* usual = std::getenv("EVENKEEL_STORE");
+    if (usual != nullptr && place.store == usual) return text;
+    if (without_secrets(place.store) != place.store) return text + " --store STORE";
+    // In the message the command stands in single quotes.
+    const bool is_plain = place.store.find_first_of(" \t'\"?&;*$|<>()#\\`") == std::string::npos;
+    return text + " --store " + (is_plain ? place.store : '"' + place.store + '"');
 }
 
 std::string parked_lines(const std::map<PartitionId, processor::Parked>& parked,
@@ -37,8 +53,10 @@ boost::json::value parked_json(const std::map<PartitionId, processor::Parked>& p
     const auto found = parked.find(partition);
     if (found == parked.end()) return nullptr;
     const processor::Parked& why = found->second;
-    return boost::json::object{
-        {"reason", why.reason}, {"is_storm", why.is_storm}, {"by", why.by}, {"at_ms", why.at_ms}};
+    return boost::json::object{{"reason", json_text(why.reason)},
+                               {"is_storm", why.is_storm},
+                               {"by", json_text(why.by)},
+                               {"at", time_json(why.at_ms)}};
 }
 
 }  // namespace evenkeel::cli

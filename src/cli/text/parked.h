@@ -22,7 +22,7 @@ struct ParkedPlace {
 };
 
 // "evenkeel processor resume eh1 --group billing --store sqlite:a.db", for hints. The store is
-// named if that shows no password.
+// named unless EVENKEEL_STORE does, and as STORE if its address holds a password.
 std::string group_command(std::string_view command, const ParkedPlace& place);
 
 // A line for each: "partition 3: parked 2m ago: <reason>; 'evenkeel processor resume eh1 -p 3'

@@ -171,6 +171,15 @@ TEST_P(DeadLetterCommand, removes_many_only_if_confirmed) {
     EXPECT_EQ(ids(), "");
 }
 
+TEST_P(DeadLetterCommand, asks_unless_an_id_was_given) {
+    send({"-p", "0", "bad 1"});
+    process_all();
+
+    EXPECT_EQ(deadletter({"rm", "--all"}).exit_code, 2) << "how many they are is not known";
+    EXPECT_EQ(deadletter({"rm", "--cause", "exit code"}).exit_code, 2);
+    EXPECT_EQ(ids(), "0/0");
+}
+
 TEST_P(DeadLetterCommand, shows_one_that_failed_again) {
     send({"-p", "0", "bad 1"});
     process_all();
@@ -184,6 +193,33 @@ TEST_P(DeadLetterCommand, shows_one_that_failed_again) {
 
     EXPECT_EQ(ids(), "0/0");
     EXPECT_EQ(deadletter({"show", "0/0", "-o", "raw"}).output, "bad 1");
+}
+
+TEST_P(DeadLetterCommand, reports_an_unknown_event_hub_or_group) {
+    const auto with = [&](std::vector<std::string> words) {
+        words.insert(words.begin(), "deadletter");
+        words.insert(words.end(), {"--store", store_, "--dead-letter", letters_});
+        return evenkeel(words);
+    };
+    send({"-p", "0", "good"});
+    process_all();
+
+    EXPECT_EQ(with({"ls", name_}).exit_code, 0) << "it has none";
+    for (const auto& command : std::vector<std::vector<std::string>>{
+             {"ls"}, {"export"}, {"rm", "--all", "--yes"}, {"replay", "--all"}}) {
+        auto hub = command;
+        hub.insert(hub.begin() + 1, "no-such-hub");
+        auto group = command;
+        group.insert(group.begin() + 1, name_);
+        group.insert(group.end(), {"--group", "biling"});
+
+        const auto no_hub = with(hub);
+        const auto no_group = with(group);
+
+        EXPECT_EQ(no_hub.exit_code, 3) << command[0] << no_hub.errors;
+        EXPECT_EQ(no_group.exit_code, 3) << command[0] << no_group.errors;
+        EXPECT_TRUE(has(no_group.errors, "has no consumer group 'biling'")) << no_group.errors;
+    }
 }
 
 TEST_P(DeadLetterCommand, exports_what_send_takes_back) {
