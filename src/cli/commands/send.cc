@@ -237,6 +237,12 @@ private:
         if (!options_.key_field.empty()) {
             EK_TRY_ASSIGN(event.key, key_in(json, options_.key_field));
         }
+        if (!is_event && options_.keep_partition) {
+            return Error{
+                ErrorCode::invalid_argument,
+                "it is no event as 'evenkeel read -o json' prints it, and names no "
+                "partition to keep; --format events takes events that are written by hand"};
+        }
         if (!is_event) {
             EventParts parts = dress_;
             const bool has_type = !options_.content_type.empty();
@@ -364,6 +370,10 @@ ExitCode send(const SendOptions& options) {
     if (!rate) {
         return wrong_usage(fmt::format("'{}' is no rate", options.rate),
                            "--rate 100, --rate 2.5/s or --rate 600/m");
+    }
+    if (options.keep_partition && options.format != "ndjson" && options.format != "events") {
+        return wrong_usage("--keep-partition needs events that name their partition",
+                           "--ndjson for lines of 'evenkeel read -o json', or --format events");
     }
     auto dress = dress_of(options);
     if (!dress.ok()) return wrong_usage(dress.error().detail, "evenkeel send --help");

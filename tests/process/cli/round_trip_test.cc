@@ -134,6 +134,24 @@ TEST_F(RoundTrip, keeps_partitions_if_it_is_told_to) {
     EXPECT_EQ(events_of(to_, true), events_of(from_, true));
 }
 
+TEST_F(RoundTrip, refuses_lines_without_a_partition_to_keep) {
+    const auto file = write("hand", "{\"partition\":2,\"body\":\"x\"}\n");
+    const auto send_with = [&](const std::string& format) {
+        return evenkeel(
+            {"send", to_, "--file", file, "--keep-partition", "-q", "--format", format});
+    };
+
+    const auto line = send_with("ndjson");
+    const auto text = send_with("lines");
+    const auto event = send_with("events");
+
+    EXPECT_EQ(line.exit_code, 2) << line.errors;
+    EXPECT_TRUE(has(line.errors, "--format events")) << line.errors;
+    EXPECT_EQ(text.exit_code, 2) << text.errors;
+    EXPECT_EQ(event.exit_code, 0) << event.errors;
+    EXPECT_EQ(evenkeel({"read", to_, "-f", "%p %v\\n"}).output, "2 x\n");
+}
+
 TEST_F(RoundTrip, sends_other_json_lines_as_bodies) {
     const auto file = write("lines", "{\"body\":\"x\",\"properties\":{}}\n[1]\n");
     ASSERT_EQ(evenkeel({"send", to_, "-p", "0", "--file", file, "--ndjson"}).exit_code, 0);
