@@ -47,7 +47,7 @@ using Events = std::span<const Event>;
 enum class Delivery : std::uint8_t {
     at_least_once,  // handled, then the checkpoint: a crash repeats what came after the last one
     at_most_once,   // the checkpoint, then handled: a crash loses the batch that was being handled
-    exactly_once,   // handler writes with Partition::sqlite(): result and position commit as one
+    exactly_once,   // results and position commit as one: Partition::sqlite() or postgres()
 };
 
 // Automatic: what the handler has finished is stored once either rule is met. Manual: only what
@@ -123,7 +123,7 @@ public:
 struct ProcessorOptions {
     std::string hub = {};            // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
     std::string event_hub = {};      // if `hub` names none
-    Hub* hub_here = nullptr;         // in place of `hub`: one that this process has open already
+    Hub* hub_here = nullptr;         // in place of `hub`: one of this process; must outlive this
     Credential credential = {};      // in place of a key in `hub` (<evenkeel/client.h>)
     std::string group = "$Default";  // must exist: open() does not create it
     // "sqlite:FILE", "postgresql://HOST/DATABASE", "redis://HOST", "azblob:...", "memory:"

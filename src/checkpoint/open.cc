@@ -61,14 +61,15 @@ Result<std::unique_ptr<Store>> open_store(std::string_view url, const GroupName&
         return std::unique_ptr<Store>(std::move(store));
     }
     // Only the scheme is shown: behind it there may be a password.
-    return Error{ErrorCode::invalid_argument,
-                 fmt::format("{}; a checkpoint store is one of: sqlite:FILE, "
-                             "postgresql://HOST/DATABASE, redis://HOST, "
-                             "azblob:CONNECTION-STRING;Container=NAME, memory:NAME",
-                             url.empty() ? std::string("no checkpoint store given")
-                             : scheme.empty()
-                                 ? std::string("a checkpoint store without a kind in front of ':'")
-                                 : fmt::format("unknown kind of checkpoint store '{}'", scheme))};
+    return Error{
+        ErrorCode::invalid_argument,
+        fmt::format("{}; a checkpoint store is one of: sqlite:FILE, "
+                    "postgresql://HOST/DATABASE, redis://HOST, "
+                    "azblob:CONNECTION-STRING;Container=NAME, memory:NAME",
+                    url.empty() ? std::string("no checkpoint store given")
+                    : scheme.empty()
+                        ? std::string("the checkpoint store does not begin with its kind and ':'")
+                        : fmt::format("unknown kind of checkpoint store '{}'", scheme))};
 }
 
 }  // namespace evenkeel::checkpoint

@@ -77,6 +77,15 @@ TEST_F(DatabaseOpen, a_file_without_the_right_to_write_says_so) {
     EXPECT_EQ(database.error().code, ErrorCode::invalid_argument) << database.error().detail;
 }
 
+TEST_F(DatabaseOpen, a_folder_without_the_right_to_write_says_so) {
+    if (::geteuid() == 0) GTEST_SKIP() << "root may write everything";
+    ASSERT_EQ(::chmod(directory.path().c_str(), 0500), 0);
+    const auto database = open("a.db");
+    ::chmod(directory.path().c_str(), 0700);
+    ASSERT_FALSE(database);
+    EXPECT_NE(database.error().detail.find("a.db"), std::string::npos) << database.error().detail;
+}
+
 TEST_F(DatabaseOpen, a_name_that_means_something_to_sqlite_is_a_file_here) {
     for (const char* name : {":memory:", "file:b.db?mode=ro"}) {
         const auto database = open(name);

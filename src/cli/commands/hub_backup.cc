@@ -74,14 +74,22 @@ class FileTarget final : public EventTarget {
 public:
     explicit FileTarget(BackupWriter& writer) : writer_(writer) {}
     Result<> add(std::uint32_t partition, const BackupEvent& event) override {
-        return writer_.add(partition, event);
+        return noted(writer_.add(partition, event));
     }
     Result<> end_partition(std::uint32_t partition) override {
-        return writer_.end_partition(partition);
+        return noted(writer_.end_partition(partition));
     }
+    // It is the file that failed, not the hub.
+    bool has_failed() const { return has_failed_; }
 
 private:
+    Result<> noted(Result<> result) {
+        has_failed_ = !result.ok();
+        return result;
+    }
+
     BackupWriter& writer_;
+    bool has_failed_ = false;
 };
 
 class HubTarget final : public EventTarget {
@@ -283,6 +291,10 @@ ExitCode hub_backup(const HubBackup& options) {
     Interrupt interrupt;
     const std::string what = fmt::format("event hub '{}' was not backed up", options.event_hub);
     io::system::SystemFiles files;
+    if (files.list(options.file).ok()) {
+        return fail(what, Error{ErrorCode::invalid_argument, options.file + " is a folder"},
+                    "name a file in it");
+    }
     if (!options.force && files.open(options.file, io::OpenMode::read).ok()) {
         return fail(what, Error{ErrorCode::already_exists, options.file + " exists"},
                     "--force replaces it");
@@ -297,6 +309,7 @@ ExitCode hub_backup(const HubBackup& options) {
         ProgressLine progress("backed up", options.quiet);
         FileTarget target(**writer);
         const auto copied = source->copy_to(target, progress, interrupt);
+        if (!copied.ok() && target.has_failed()) return fail(what, copied.error());
         if (!copied.ok()) return ended_by(copied.error(), what, *remote);
     }
     if (const auto finished = (*writer)->finish(); !finished.ok()) {

@@ -17,6 +17,7 @@
 #include "cli/commands/read.h"
 #include "cli/interrupt.h"
 #include "cli/remote/group_contact.h"
+#include "cli/remote/store_session.h"
 #include "cli/text/event_json.h"
 #include "cli/text/event_table.h"
 #include "cli/text/event_view.h"
@@ -360,9 +361,8 @@ ExitCode process(const ProcessOptions& options) {
         return *ended;
     }
     auto processor = Processor::open(*wanted);
-    if (!processor.ok()) {
-        return fail(what, processor.error());
-    }
+    // The hub has answered: what is out of reach is the store.
+    if (!processor.ok()) return fail_store(what, processor.error(), options.store);
     EventOutput output(options);
     const auto started = (*processor)->start([&](std::uint32_t) {
         return std::unique_ptr<PartitionHandler>(std::make_unique<Handler>(options, output));

@@ -191,7 +191,11 @@ ExitCode read_all(std::vector<Source>& sources, const ReadOptions& options, cons
                 return fail_remote(fmt::format("reading partition {} failed", source.partition),
                                    batch.error(), remote,
                                    batch.error().code == ErrorCode::fenced
-                                       ? "a reader with a higher --epoch took over"
+                                       ? options.epoch
+                                             ? "a reader with a higher --epoch took over"
+                                             : "an event processor, or a reader with --epoch, "
+                                               "began to read this consumer group alone: read in "
+                                               "another one, --group NAME"
                                        : "");
             }
             for (const Event& event : *batch) {

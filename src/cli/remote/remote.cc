@@ -30,6 +30,10 @@ std::string hint_for(const Error& error, const std::string& reach) {
             if (error.detail.find("certificate") != std::string::npos) {
                 return "--ca FILE or EVENKEEL_CA names the certificates to trust";
             }
+            // It runs, and says so.
+            if (error.detail.find("being recovered") != std::string::npos) {
+                return "the hub has just started: repeat the command in a moment";
+            }
             return reach;
         case ErrorCode::not_allowed:
             return "use a key with the right: 'evenkeel key ls' lists them, 'evenkeel conn --key "

@@ -136,6 +136,13 @@ TEST_F(Backup, does_not_replace_a_file_unless_told) {
     EXPECT_FALSE(exists(file_ + "2"));
     EXPECT_FALSE(exists(file_ + "2.partial"));
     EXPECT_NE(evenkeel({"hub", "backup", name_, "/no/folder/file"}).exit_code, 0);
+    for (const auto& more : {std::vector<std::string>{}, {"--force"}}) {
+        std::vector<std::string> words = {"hub", "backup", name_, hub_->file("")};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto folder = evenkeel(words);
+        EXPECT_EQ(folder.exit_code, 2) << folder.errors;
+        EXPECT_TRUE(has(folder.errors, "is a folder")) << folder.errors;
+    }
 }
 
 TEST_F(Backup, copies_to_another_server_with_the_same_partitions) {

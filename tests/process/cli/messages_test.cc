@@ -196,6 +196,41 @@ TEST_F(Messages, a_missing_configuration_is_not_a_missing_right) {
     EXPECT_FALSE(has(outcome.errors, "root")) << outcome.errors;
 }
 
+TEST_F(Messages, a_key_is_read_with_the_configuration) {
+    const std::string file = folder_.path() + "/evenkeel.toml";
+    const std::string data = folder_.path() + "/data";
+    ASSERT_TRUE(std::filesystem::create_directory(data));
+    const std::string server = "data = '" + data + "'\n[listen]\namqp = '127.0.0.1:45671'\n";
+    write_text(file, server);
+    const auto none = evenkeel({"conn", "--config", file});
+    write_text(file, server +
+                         "[[rule]]\nname = 'root'\nrights = 'Manage'\n"
+                         "primary_key = 'c2VjcmV0'\n");
+
+    const auto found = evenkeel({"conn", "--config", file});
+    const auto unknown = evenkeel({"conn", "--config", file, "--key", "none"});
+
+    EXPECT_EQ(none.exit_code, 3) << none.errors;
+    EXPECT_TRUE(has(none.errors, "the first start of 'evenkeel serve' creates one")) << none.errors;
+    EXPECT_EQ(found.exit_code, 0) << found.errors;
+    EXPECT_TRUE(has(found.output, "sb://localhost:45671")) << found.output;
+    EXPECT_TRUE(has(found.output, "SharedAccessKeyName=root;SharedAccessKey=c2VjcmV0"))
+        << found.output;
+    EXPECT_EQ(unknown.exit_code, 3) << unknown.errors;
+}
+
+TEST_F(Messages, a_store_out_of_reach_is_not_the_hub) {
+    create(1);
+
+    const auto outcome = evenkeel({"process", name_, "--store", "redis://127.0.0.1:1"});
+
+    EXPECT_EQ(outcome.exit_code, 5) << outcome.errors;
+    EXPECT_TRUE(has(outcome.errors, "is the checkpoint store redis://127.0.0.1:1 running?"))
+        << outcome.errors;
+    const auto no_kind = evenkeel({"process", name_, "--store", "foo"});
+    EXPECT_TRUE(has(no_kind.errors, "does not begin with its kind and ':'")) << no_kind.errors;
+}
+
 TEST_F(Messages, the_examples_of_the_admin_interface_run) {
     std::string text = text_of(test::source_path("docs/admin-api.md"));
     const auto begin = text.find("```sh\n") + 6;
