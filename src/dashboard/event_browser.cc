@@ -1,8 +1,10 @@
 #include "dashboard/event_browser.h"
 
 #include <algorithm>
+#include <deque>
+#include <iterator>
+#include <limits>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include <fmt/core.h>
@@ -11,35 +13,43 @@
 #include "base/text.h"
 #include "base/time_point.h"
 #include "base/time_text.h"
+#include "dashboard/browse_page.h"
 #include "dashboard/event_peek.h"
 
 namespace evenkeel::dashboard {
 namespace {
 
-struct Found {
-    std::int64_t enqueued_ms = 0;
-    std::uint32_t partition = 0;
-    std::int64_t sequence = 0;
-    std::string json = {};
-    auto order() const { return std::tuple(enqueued_ms, partition, sequence); }
-};
-
 // One partition's part of the page.
 struct Part {
     std::uint32_t partition = 0;
-    Position from = {};
-    std::int64_t next = 0;     // forwards: behind what was looked at; backwards: where it began
-    std::int64_t stop = 0;     // backwards: looks at events before it
-    bool is_complete = false;  // there is nothing more in this direction
+    std::int64_t begin = 0;
+    std::int64_t end = 0;  // behind the last event
+    Position from = {};    // forwards: where it starts
+    // Forwards: behind what was looked at. Backwards: what comes before it is left.
+    std::int64_t next = 0;
+    bool is_complete = false;  // forwards: there is nothing more
+    // Backwards it is looked at window by window, each before the last one.
+    std::int64_t window_begin = 0;
+    std::int64_t window_end = 0;
+    std::int64_t window = 0;  // events; 0 before the first
+    // So far.
+    std::int64_t looked_at = 0;
+    std::size_t looked_at_bytes = 0;
+    std::size_t matched = 0;
+    std::size_t matched_bytes = 0;
 };
 
 class Browse : public std::enable_shared_from_this<Browse> {
 public:
     Browse(const BrowsePlace& place, BrowseQuery query, Callback<void(Result<std::string>)> done)
-        : place_(place), query_(std::move(query)), done_(std::move(done)) {
-        is_backwards_ = query_.cursor ? query_.cursor->is_backwards
-                                      : query_.start.kind == BrowseStart::Kind::newest;
-    }
+        : place_(place),
+          query_(std::move(query)),
+          done_(std::move(done)),
+          is_backwards_(query_.cursor ? query_.cursor->is_backwards
+                                      : query_.start.kind == BrowseStart::Kind::newest),
+          page_({.is_backwards = is_backwards_,
+                 .events_max = query_.limit,
+                 .bytes_max = BrowseQuery::page_bytes_max}) {}
 
     void run() {
         const auto found = place_.hubs.find(place_.hub);
@@ -54,19 +64,17 @@ public:
             if (!partition.ok()) return done_(partition.error());
             const auto log = (*partition)->log();
             if (!log.ok()) {
-                problems_.push_back(fmt::format("partition {}: {}", p, log.error().detail));
+                note_problem(fmt::format("partition {}: {}", p, log.error().detail));
                 continue;
             }
-            if (auto part = plan(p, (*log)->properties(), wanted.size())) parts_.push_back(*part);
+            if (auto part = plan(p, (*log)->properties())) parts_.push_back(*part);
         }
-        looked_at_max_ = std::max<std::int64_t>(
-            100, BrowseQuery::looked_at_max / std::max<std::int64_t>(1, std::ssize(parts_)));
-        next_part(0);
+        share_limits();
+        look(0);
     }
 
 private:
-    std::optional<Part> plan(std::uint32_t p, const commitlog::LogProperties& properties,
-                             std::size_t partitions) const {
+    std::optional<Part> plan(std::uint32_t p, const commitlog::LogProperties& properties) const {
         Part part{.partition = p};
         std::optional<std::int64_t> place;
         if (query_.cursor) {
@@ -75,27 +83,19 @@ private:
             place = found->second;
         }
         // -1 while there was never an event.
-        const std::int64_t begin = std::max<std::int64_t>(0, properties.begin_sequence.value);
-        const std::int64_t end = properties.last_sequence.value + 1;
+        part.begin = std::max<std::int64_t>(0, properties.begin_sequence.value);
+        part.end = properties.last_sequence.value + 1;
         if (is_backwards_) {
-            part.stop = std::clamp(place.value_or(end), begin, end);
-            const auto limit = static_cast<std::int64_t>(query_.limit);
-            const std::int64_t window =
-                query_.match
-                    ? std::max<std::int64_t>(
-                          limit, BrowseQuery::looked_at_max / static_cast<std::int64_t>(partitions))
-                    : limit;
-            part.next = std::max(begin, part.stop - window);
-            part.is_complete = part.next == begin;
-            part.from = Position::at_sequence(part.next);
-            if (properties.is_empty || part.next == part.stop) part.from = Position::latest();
+            part.next = std::clamp(place.value_or(part.end), std::min(part.begin, part.end),
+                                   std::max(part.begin, part.end));
+            if (properties.is_empty) part.next = part.begin;
             return part;
         }
-        part.next = place.value_or(begin);
-        part.from = place ? Position::at_sequence(std::max(*place, begin)) : start_position();
-        if (properties.is_empty || (place && *place >= end)) {
+        part.next = place.value_or(part.begin);
+        part.from = place ? Position::at_sequence(std::max(*place, part.begin)) : start_position();
+        if (properties.is_empty || (place && *place >= part.end)) {
             part.from = Position::latest();
-            part.next = std::max(part.next, end);
+            part.next = std::max(part.next, part.end);
         }
         return part;
     }
@@ -112,75 +112,156 @@ private:
         return Position::earliest();
     }
 
-    void next_part(std::size_t index) {
+    // Without a filter, what matches is what was looked at, and has limits of its own.
+    void share_limits() {
+        const std::size_t shares = std::max<std::size_t>(1, parts_.size());
+        looked_at_max_ = query_.match
+                             ? std::max<std::int64_t>(100, BrowseQuery::looked_at_max /
+                                                               static_cast<std::int64_t>(shares))
+                             : static_cast<std::int64_t>(query_.limit);
+        looked_at_bytes_max_ = query_.match ? BrowseQuery::looked_at_bytes_max / shares
+                                            : std::numeric_limits<std::size_t>::max();
+    }
+
+    // Whether the partition may be looked at further for this page.
+    bool has_room(const Part& part) const {
+        return part.looked_at < looked_at_max_ && part.looked_at_bytes < looked_at_bytes_max_ &&
+               part.matched < query_.limit && part.matched_bytes < BrowseQuery::page_bytes_max;
+    }
+
+    // Small at first, since events may be large; sets `next` to its begin.
+    void next_window(Part& part) const {
+        part.window = part.window == 0 ? window_first : std::min(part.window * 2, window_max);
+        std::int64_t size = std::min(part.window, looked_at_max_ - part.looked_at);
+        if (part.looked_at > 0) {
+            const auto seen = static_cast<std::size_t>(part.looked_at);
+            const std::size_t mean = std::max<std::size_t>(1, part.looked_at_bytes / seen);
+            const std::size_t left = (looked_at_bytes_max_ - part.looked_at_bytes) / mean;
+            if (std::cmp_less(left, size)) size = static_cast<std::int64_t>(left);
+        }
+        part.window_end = part.next;
+        part.window_begin = std::max(part.begin, part.window_end - std::max<std::int64_t>(1, size));
+        part.next = part.window_begin;
+    }
+
+    // A turn of the loop for each partition, and for each window of one: others come in between.
+    void look_later(std::size_t index) {
+        place_.loop.post([self = shared_from_this(), index] { self->look(index); });
+    }
+
+    void look(std::size_t index) {
+        while (is_backwards_ && index < parts_.size() &&
+               parts_[index].next <= parts_[index].begin) {
+            ++index;
+        }
         if (index == parts_.size()) return answer();
         Part& part = parts_[index];
-        looked_at_here_ = 0;
-        matched_here_.clear();
+        found_.clear();
+        found_bytes_ = 0;
         // It may have been removed meanwhile.
         const auto hub = place_.hubs.find(place_.hub);
         const auto partition = hub.ok() ? (*hub)->partition({part.partition}) : hub.error();
-        if (!partition.ok()) return ended(index, partition.error());
+        if (!partition.ok()) return ended(index, part.looked_at, partition.error());
+        if (is_backwards_) {
+            next_window(part);
+            part.from = Position::at_sequence(part.window_begin);
+        }
         EventPeek::start(
             place_.loop, place_.reads, **partition, part.from,
-            [this, &part](const Event& event) { return visit(part, event); },
-            [self = shared_from_this(), index](Result<EventPeek::Ended> ended) {
-                self->ended(index, std::move(ended));
-            });
+            [this, &part](const Event& event) {
+                return is_backwards_ ? visit_backwards(part, event) : visit(part, event);
+            },
+            [self = shared_from_this(), index, before = part.looked_at](
+                Result<EventPeek::Ended> ended) { self->ended(index, before, std::move(ended)); });
     }
 
-    // False when the partition has given its share.
+    // Both: false when the partition has given its share.
     bool visit(Part& part, const Event& event) {
-        if (is_backwards_ && event.sequence_number >= part.stop) return false;
-        ++looked_at_;
-        ++looked_at_here_;
-        if (!is_backwards_) part.next = event.sequence_number + 1;
-        if (!query_.match || query_.match(part.partition, event)) {
-            JsonWriter json;
-            json.object([&] { write_event(json, part.partition, event, query_.length); });
-            matched_here_.push_back({wall_time(event.enqueued_time).milliseconds, part.partition,
-                                     event.sequence_number, json.take()});
-            if (is_backwards_ && matched_here_.size() > query_.limit) {
-                matched_here_.erase(matched_here_.begin());
+        part.next = event.sequence_number;
+        if (!page_.may_take(place_of(part, event))) return false;
+        ++part.next;
+        match(part, event);
+        return has_room(part);
+    }
+    bool visit_backwards(Part& part, const Event& event) {
+        if (event.sequence_number >= part.window_end) return false;
+        if (page_.may_take(place_of(part, event))) {
+            match(part, event);
+            while (found_.size() > query_.limit ||
+                   (found_.size() > 1 && found_bytes_ > BrowseQuery::page_bytes_max)) {
+                part.next = std::max(part.next, found_.front().place.sequence + 1);
+                found_bytes_ -= found_.front().json.size();
+                found_.pop_front();
             }
+        } else {
+            part.next = std::max(part.next, event.sequence_number + 1);
         }
-        if (is_backwards_) return event.sequence_number + 1 < part.stop;
-        return matched_here_.size() < query_.limit && looked_at_here_ < looked_at_max_;
+        return event.sequence_number + 1 < part.window_end;
     }
 
-    void ended(std::size_t index, Result<EventPeek::Ended> ended) {
+    static BrowsePlaceInTime place_of(const Part& part, const Event& event) {
+        return {wall_time(event.enqueued_time).milliseconds, part.partition, event.sequence_number};
+    }
+
+    void match(Part& part, const Event& event) {
+        ++looked_at_;
+        ++part.looked_at;
+        part.looked_at_bytes += event.sections.size();
+        if (query_.match && !query_.match(part.partition, event)) return;
+        JsonWriter json;
+        json.object([&] { write_event(json, part.partition, event, query_.length); });
+        found_.push_back({place_of(part, event), json.take()});
+        found_bytes_ += found_.back().json.size();
+        ++part.matched;
+        part.matched_bytes += found_.back().json.size();
+    }
+
+    void ended(std::size_t index, std::int64_t looked_at_before, Result<EventPeek::Ended> ended) {
         Part& part = parts_[index];
         if (!ended.ok()) {
-            problems_.push_back(
-                fmt::format("partition {}: {}", part.partition, ended.error().detail));
+            note_problem(fmt::format("partition {}: {}", part.partition, ended.error().detail));
         } else {
-            for (auto& problem : ended->problems) problems_.push_back(std::move(problem));
-            if (!is_backwards_) part.is_complete = ended->at_end;
+            for (auto& problem : ended->problems) note_problem(std::move(problem));
+            if (!is_backwards_ && ended->at_end) {
+                part.is_complete = true;
+                // There was nothing at or behind the start.
+                if (part.looked_at == 0) part.next = std::max(part.next, part.end);
+            }
         }
-        std::ranges::move(matched_here_, std::back_inserter(found_));
-        next_part(index + 1);
+        give_back(page_.take(
+            {std::make_move_iterator(found_.begin()), std::make_move_iterator(found_.end())}));
+        const bool goes_on = is_backwards_ && ended.ok() && part.next == part.window_begin &&
+                             part.looked_at > looked_at_before && has_room(part);
+        look_later(goes_on ? index : index + 1);
+    }
+
+    // The next page looks at them again.
+    void give_back(const std::vector<BrowsedEvent>& events) {
+        for (const BrowsedEvent& event : events) {
+            const auto part = std::ranges::find(parts_, event.place.partition, &Part::partition);
+            part->next = is_backwards_ ? std::max(part->next, event.place.sequence + 1)
+                                       : std::min(part->next, event.place.sequence);
+        }
+    }
+
+    void note_problem(std::string problem) {
+        const bool is_new = std::ranges::find(problems_, problem) == problems_.end();
+        if (is_new) problems_.push_back(std::move(problem));
     }
 
     void answer() {
-        std::ranges::sort(found_, [this](const Found& a, const Found& b) {
-            return is_backwards_ ? a.order() > b.order() : a.order() < b.order();
-        });
-        bool is_more = false;
-        if (found_.size() > query_.limit) {
-            is_more = true;
-            give_back();
-        }
+        bool is_more = page_.is_full();
         BrowseCursor cursor{is_backwards_, {}};
         for (const Part& part : parts_) {
             cursor.places[part.partition] = part.next;
-            is_more = is_more || !part.is_complete;
+            is_more = is_more || !(is_backwards_ ? part.next <= part.begin : part.is_complete);
         }
         JsonWriter json;
         json.object([&] {
             json.key("events").array([&] {
-                for (const Found& found : found_) json.raw(found.json);
+                for (const BrowsedEvent& event : page_.events()) json.raw(event.json);
             });
-            json.member("looked_at", looked_at_).member("matched", found_.size());
+            json.member("looked_at", looked_at_).member("matched", page_.events().size());
             json.member("cursor", is_more ? std::optional(to_text(cursor)) : std::nullopt);
             json.key("problems").array([&] {
                 for (const auto& problem : problems_) json.value(problem);
@@ -189,29 +270,20 @@ private:
         done_(json.take());
     }
 
-    // What does not fit the page is looked at again by the next one.
-    void give_back() {
-        for (std::size_t i = found_.size(); i-- > query_.limit;) {
-            const Found& found = found_[i];
-            for (Part& part : parts_) {
-                if (part.partition != found.partition) continue;
-                part.next = is_backwards_ ? std::max(part.next, found.sequence + 1)
-                                          : std::min(part.next, found.sequence);
-            }
-        }
-        found_.resize(query_.limit);
-    }
+    static constexpr std::int64_t window_first = 64;
+    static constexpr std::int64_t window_max = 4096;
 
     const BrowsePlace place_;
-    BrowseQuery query_;
+    const BrowseQuery query_;
     Callback<void(Result<std::string>)> done_;
-    bool is_backwards_ = false;
+    const bool is_backwards_;
+    BrowsePage page_;
     std::vector<Part> parts_;
-    std::vector<Found> found_;
-    std::vector<Found> matched_here_;
+    std::deque<BrowsedEvent> found_;  // of the partition, or window, that is looked at
+    std::size_t found_bytes_ = 0;
     std::int64_t looked_at_ = 0;
-    std::int64_t looked_at_here_ = 0;
-    std::int64_t looked_at_max_ = 0;  // of one partition
+    std::int64_t looked_at_max_ = 0;       // of one partition
+    std::size_t looked_at_bytes_max_ = 0;  // of one partition
     std::vector<std::string> problems_;
 };
 

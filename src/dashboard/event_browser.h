@@ -4,8 +4,9 @@
 //     forwards   each partition from its place ──▶ up to `limit` matches each ──▶ merged by time
 //     backwards  each partition's last events before its place ──────────────▶ newest first
 //
-// What a page looks at is bounded, so that a filter which matches nothing answers soon: the cursor
-// goes on from there. Loop, reads and hubs outlive the answer.
+// What a page holds and what it looks at is bounded, in events and in bytes, so that a filter which
+// matches nothing answers soon: the cursor goes on from there. Between two partitions the loop has
+// its turn. Loop, reads and hubs outlive the answer.
 // Threads: pinned to the hub's loop.
 #pragma once
 
@@ -45,7 +46,10 @@ Result<BrowseCursor> parse_browse_cursor(std::string_view text);
 
 struct BrowseQuery {
     static constexpr std::size_t limit_max = 1000;
-    static constexpr std::int64_t looked_at_max = 20'000;  // in all partitions
+    static constexpr std::size_t page_bytes_max = std::size_t{8} << 20;  // of JSON, or one event
+    // With a filter, in all partitions; each has an equal share.
+    static constexpr std::int64_t looked_at_max = 20'000;
+    static constexpr std::size_t looked_at_bytes_max = std::size_t{32} << 20;
 
     BrowseStart start = {};
     std::vector<std::uint32_t> partitions = {};  // none: all

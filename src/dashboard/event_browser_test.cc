@@ -1,8 +1,11 @@
 #include "dashboard/event_browser.h"
 
+#include <functional>
+
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "base/time_point.h"
 #include "dashboard/seek.h"
 #include "eventhubs/sections.h"
 #include "hub/hub_fixture.h"
@@ -22,7 +25,7 @@ protected:
         world.run_for(std::chrono::milliseconds(10));
         ASSERT_TRUE(world.append("homes", partition, {sections}).ok());
     }
-    BrowsePlace place() { return {world.node->loop, world.node->disk_1, *world.hub, "homes"}; }
+    BrowsePlace place() { return {world.node->loop, world.node->disk_1, *world.hub, hub_}; }
     boost::json::value page(BrowseQuery query) {
         std::optional<Result<std::string>> answer;
         browse(place(), std::move(query),
@@ -30,6 +33,7 @@ protected:
         EXPECT_TRUE(
             world.scheduler.run_until([&] { return answer.has_value(); }, std::chrono::minutes(1)));
         EXPECT_TRUE(answer->ok());
+        last_size_ = (*answer)->size();
         return boost::json::parse(**answer);
     }
     // Bodies of the page, in its order.
@@ -40,13 +44,49 @@ protected:
         }
         return all;
     }
+    // All pages, each below the largest size; backwards in the order of the pages.
+    std::string all_bodies(BrowseQuery query) {
+        std::string all;
+        for (int i = 0; i < 100; ++i) {
+            const auto answer = page(query);
+            EXPECT_LE(last_size_, BrowseQuery::page_bytes_max + 100'000);
+            all += bodies(answer);
+            if (answer.at("cursor").is_null()) return all;
+            query.cursor = cursor_of(answer);
+        }
+        ADD_FAILURE() << "the pages do not end";
+        return all;
+    }
+    // Turns of the loop that others have until `done`.
+    int turns_until(const std::function<bool()>& done) {
+        int turns = 0;
+        std::function<void()> turn = [&] {
+            if (done()) return;
+            ++turns;
+            world.node->loop.post([&] { turn(); });
+        };
+        turn();
+        EXPECT_TRUE(world.scheduler.run_until(done, std::chrono::minutes(1)));
+        world.run_for(std::chrono::milliseconds(1));
+        return turns;
+    }
     static BrowseCursor cursor_of(const boost::json::value& page) {
         return *parse_browse_cursor(std::string(page.at("cursor").as_string()));
     }
 
     hub::HubFixture storage;
     hub::HubFixture& world = hub::opened(storage);
+    std::string hub_ = "homes";
+    std::size_t last_size_ = 0;
 };
+
+std::string number_of(const std::string& bodies) {
+    std::string numbers;
+    for (const char c : bodies) {
+        if (c != '.') numbers += c;
+    }
+    return numbers;
+}
 
 TEST_F(EventBrowser, goes_forwards_page_by_page_in_the_order_of_time) {
     for (const char* body : {"a", "c", "e"}) {
@@ -92,6 +132,125 @@ TEST_F(EventBrowser, counts_what_it_looked_at) {
     EXPECT_EQ(matching.at("looked_at").as_int64(), 21);
     EXPECT_EQ(matching.at("matched").as_int64(), 3);
     EXPECT_FALSE(matching.at("cursor").is_null());
+}
+
+TEST_F(EventBrowser, has_pages_of_a_largest_size) {
+    ASSERT_TRUE(world.create("many", {.partitions = 4}).ok());
+    std::string forwards;
+    std::string backwards;
+    for (int i = 0; i < 60; ++i) {
+        std::string sections;
+        eventhubs::append_data_section(std::to_string(i) + std::string(400'000, '.'), sections);
+        world.run_for(std::chrono::milliseconds(10));
+        ASSERT_TRUE(world.append("many", static_cast<std::uint32_t>(i % 4), {sections}).ok());
+        forwards += std::to_string(i) + " ";
+        backwards = std::to_string(i) + " " + backwards;
+    }
+    hub_ = "many";
+    EXPECT_EQ(number_of(all_bodies({.start = {Kind::oldest, 0}, .length = BodyLength::whole})),
+              forwards);
+    EXPECT_EQ(number_of(all_bodies({.length = BodyLength::whole})), backwards);
+    ASSERT_TRUE(world.reopen().ok());  // nothing is in memory now
+    EXPECT_EQ(number_of(all_bodies({.length = BodyLength::whole})), backwards);
+}
+
+TEST_F(EventBrowser, lets_others_run_between_partitions) {
+    constexpr std::uint32_t partitions = 64;
+    ASSERT_TRUE(world.create("many", {.partitions = partitions}).ok());
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+        ASSERT_TRUE(world.append("many", p, {"x"}).ok());
+    }
+    hub_ = "many";
+    bool is_answered = false;
+    const auto answer = [&](const auto& result) { is_answered = result.ok(); };
+
+    browse(place(), {.start = {Kind::oldest, 0}, .limit = 1}, answer);
+    EXPECT_GE(turns_until([&] { return is_answered; }), static_cast<int>(partitions) - 1);
+
+    GroupView view;
+    view.partitions.resize(partitions);
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+        view.partitions[p].partition = p;
+        view.partitions[p].hub.end = {.begin = 0, .last = 0, .is_empty = false};
+    }
+    is_answered = false;
+    plan_seek(place(), view, {Kind::time, 0}, {}, answer);
+    EXPECT_GE(turns_until([&] { return is_answered; }), static_cast<int>(partitions) - 1);
+}
+
+TEST_F(EventBrowser, goes_backwards_through_all_that_match) {
+    std::string expected;
+    for (int i = 0; i < 300; ++i) {
+        send(0, std::to_string(i));
+        if (i % 2 == 0) expected = std::to_string(i) + " " + expected;
+    }
+    const auto is_even = [](std::uint32_t, const Event& event) {
+        return (event.text().back() - '0') % 2 == 0;
+    };
+    EXPECT_EQ(all_bodies({.match = is_even, .limit = 7}), expected);
+}
+
+TEST_F(EventBrowser, does_not_go_on_before_its_start) {
+    send(1, "old");
+    world.run_for(std::chrono::seconds(1));
+    const auto start = world.node->loop.clock().wall().milliseconds;
+    for (const char* body : {"a", "b", "c"}) send(0, body);
+    EXPECT_EQ(all_bodies({.start = {Kind::time, start}, .limit = 2}), "a b c ");
+    EXPECT_EQ(all_bodies({.start = {Kind::sequence, 1}, .limit = 1}), "b c ");
+}
+
+TEST_F(EventBrowser, looks_at_so_many_bytes_with_a_filter) {
+    std::string large;
+    eventhubs::append_data_section(std::string(1'000'000, 'x'), large);
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_TRUE(world.append("homes", 0, {large, large, large, large, large}).ok());
+    }
+    std::string small;
+    eventhubs::append_data_section("hit", small);
+    ASSERT_TRUE(world.append("homes", 0, std::vector<std::string>(40, small)).ok());
+    for (int i = 0; i < 10; ++i) {
+        ASSERT_TRUE(world.append("homes", 0, {large, large, large, large, large}).ok());
+    }
+    const auto is_hit = [](std::uint32_t, const Event& event) { return event.text() == "hit"; };
+    for (const Kind kind : {Kind::oldest, Kind::newest}) {
+        BrowseQuery query{.start = {kind, 0}, .match = is_hit};
+        std::int64_t matched = 0;
+        int pages = 0;
+        for (; pages < 20; ++pages) {
+            const auto answer = page(query);
+            matched += answer.at("matched").as_int64();
+            // Two partitions share 32 MiB; backwards the first window does not know sizes.
+            EXPECT_LE(answer.at("looked_at").as_int64(), kind == Kind::oldest ? 58 : 65);
+            if (answer.at("cursor").is_null()) break;
+            query.cursor = cursor_of(answer);
+        }
+        EXPECT_EQ(matched, 40);
+        EXPECT_GE(pages, 2);
+    }
+}
+
+TEST_F(EventBrowser, cuts_large_properties_and_ids) {
+    const std::string large(70'000, 'p');
+    const std::vector<Property> properties{{"large", large}, {"small", "x"}};
+    EventData event;
+    event.body = "b";
+    event.message_id = std::string_view(large);
+    event.properties = properties;
+    const EventBatch batch = EventBatch::of({event}, {});
+    const Event& made = *batch.begin();
+    ASSERT_TRUE(world.append("homes", 0, {std::string(as_text(made.sections))}).ok());
+
+    const auto cut = page({.start = {Kind::oldest, 0}}).at("events").at(0);
+    EXPECT_EQ(cut.at("properties").as_object().size(), 1U);
+    EXPECT_EQ(cut.at("properties").at("small").as_string(), "x");
+    EXPECT_TRUE(cut.at("properties_truncated").as_bool());
+    EXPECT_LT(cut.at("message_id").as_string().size(), 5000U);
+
+    const auto whole =
+        page({.start = {Kind::oldest, 0}, .length = BodyLength::whole}).at("events").at(0);
+    EXPECT_EQ(whole.at("properties").at("large").as_string().size(), large.size());
+    EXPECT_EQ(whole.at("message_id").as_string().size(), large.size());
+    EXPECT_FALSE(whole.as_object().contains("properties_truncated"));
 }
 
 TEST_F(EventBrowser, shows_hostile_bodies_as_what_they_are) {

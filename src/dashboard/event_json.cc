@@ -2,6 +2,7 @@
 #include "dashboard/event_json.h"
 
 #include <algorithm>
+#include <limits>
 #include <set>
 #include <string>
 #include <utility>
@@ -19,6 +20,8 @@ namespace {
 
 constexpr std::int64_t exact_max = std::int64_t{1} << 53;  // what a page's numbers hold
 constexpr std::size_t properties_max = 1000;
+constexpr std::size_t property_bytes_shown_max = std::size_t{64} << 10;  // of all, with names
+constexpr std::size_t field_bytes_shown_max = std::size_t{4} << 10;      // content type, ids
 constexpr std::size_t parsed_bytes_max = std::size_t{256} << 10;  // larger ones count as text
 
 std::string_view text_of(Bytes bytes) {
@@ -57,6 +60,49 @@ void write_body(JsonWriter& json, std::string_view body, BodyLength length) {
 
 std::optional<std::string_view> text_or_none(std::string_view text) {
     return text.empty() ? std::nullopt : std::optional(text);
+}
+
+// What a value adds to an answer that shows it whole.
+std::size_t bytes_of(const Value& value) {
+    constexpr std::size_t fixed = 16;
+    if (const auto* const text = std::get_if<std::string_view>(&value)) return text->size();
+    if (const auto* const symbol = std::get_if<Symbol>(&value)) return symbol->text.size();
+    if (const auto* const bytes = std::get_if<Bytes>(&value)) return bytes->size();
+    if (const auto* const encoded = std::get_if<Encoded>(&value)) return encoded->bytes.size();
+    return fixed;
+}
+
+void write_properties(JsonWriter& json, const Event& event, BodyLength length) {
+    std::size_t left = length == BodyLength::whole ? std::numeric_limits<std::size_t>::max()
+                                                   : property_bytes_shown_max;
+    bool is_cut = false;
+    json.key("properties").object([&] {
+        // A name that is there twice would make two members of one.
+        std::set<std::string_view> names;
+        for (const Property& property : event.properties()) {
+            if (names.size() == properties_max) break;
+            const std::size_t bytes = property.name.size() + bytes_of(property.value);
+            if (bytes > left) {
+                is_cut = true;
+                continue;
+            }
+            if (!names.insert(property.name).second) continue;
+            left -= bytes;
+            json.key(property.name);
+            write_value(json, property.value);
+        }
+    });
+    if (is_cut) json.member("properties_truncated", true);
+}
+
+// An id; cut, and then as text, if it is longer than any that is of use.
+void write_id(JsonWriter& json, std::string_view name, const Value& id, BodyLength length) {
+    json.key(name);
+    if (length == BodyLength::whole || bytes_of(id) <= field_bytes_shown_max) {
+        return write_value(json, id);
+    }
+    const auto* const text = std::get_if<std::string_view>(&id);
+    json.value(text ? cut(*text, field_bytes_shown_max) : "(too long to be shown)");
 }
 
 struct ValueWriter {
@@ -100,21 +146,13 @@ void write_event(JsonWriter& json, std::uint32_t partition, const Event& event, 
     json.member("offset", std::to_string(event.offset));
     json.member("enqueued_at", wall_time(event.enqueued_time));
     json.member("partition_key", text_or_none(event.partition_key));
-    json.member("content_type", text_or_none(event.content_type()));
-    json.key("message_id");
-    write_value(json, event.message_id());
-    json.key("correlation_id");
-    write_value(json, event.correlation_id());
-    json.key("properties").object([&] {
-        // A name that is there twice would make two members of one.
-        std::set<std::string_view> names;
-        for (const Property& property : event.properties()) {
-            if (names.size() == properties_max) break;
-            if (!names.insert(property.name).second) continue;
-            json.key(property.name);
-            write_value(json, property.value);
-        }
-    });
+    const std::string_view type = event.content_type();
+    json.member(
+        "content_type",
+        text_or_none(length == BodyLength::whole ? type : cut(type, field_bytes_shown_max)));
+    write_id(json, "message_id", event.message_id(), length);
+    write_id(json, "correlation_id", event.correlation_id(), length);
+    write_properties(json, event, length);
     json.member("bytes", event.sections.size());
     write_body(json, text_of(event.body()), length);
 }

@@ -78,7 +78,8 @@ private:
             },
             [self = shared_from_this(), index](const Result<EventPeek::Ended>& ended) {
                 if (!ended.ok()) return self->done_(ended.error());
-                self->next(index + 1);
+                // Others have their turn between two partitions.
+                self->place_.loop.post([self, index] { self->next(index + 1); });
             });
     }
 

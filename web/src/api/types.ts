@@ -64,7 +64,7 @@ export interface Body { kind: 'json' | 'text' | 'base64'; value: string; truncat
 
 export interface Event {
     p: number; seq: number; offset: string; enqueued_at: string; partition_key: string | null; content_type: string | null;
-    message_id: string | null; correlation_id: string | null; properties: Record<string, unknown>; bytes: number; body: Body;
+    message_id: string | null; correlation_id: string | null; properties: Record<string, unknown>; properties_truncated?: boolean; bytes: number; body: Body;
     sections?: { name: string; hex: string }[];
 }
 

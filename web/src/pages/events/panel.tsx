@@ -50,7 +50,7 @@ function Resend({ hub, event, close }: { hub: string; event: Event; close(): voi
         <p class="muted">A copy goes to the end{event.partition_key === null ? '' : ', with the same key, so it keeps its partition'}. It comes after newer events.</p>
         <label class="field-label">To<select class="input full" value={to} onChange={change => set_to(change.currentTarget.value)}>{(state.hubs ?? []).map(one => <option value={one.name}>{one.name}</option>)}</select></label>
         {said ? <p class={bad ? 'bad' : ''} role="status">{said}</p> : null}
-        <div class="row-actions"><button type="button" class="btn pri" disabled={event.body.truncated} onClick={() => void act()}>Resend</button><button type="button" class="btn" onClick={close}>Close</button></div></Dialog>;
+        <div class="row-actions"><button type="button" class="btn pri" disabled={event.body.truncated || event.properties_truncated} onClick={() => void act()}>Resend</button><button type="button" class="btn" onClick={close}>Close</button></div></Dialog>;
 }
 
 export function EventPanel({ hub, open, listed, as, partitions }: { hub: string; open: string; listed: Event | null; as: string; partitions: number }) {
