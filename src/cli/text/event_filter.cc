@@ -2,7 +2,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <deque>
+#include <functional>
+#include <map>
 #include <optional>
 #include <string>
 #include <variant>
@@ -20,6 +21,8 @@ namespace {
 namespace json = boost::json;
 
 constexpr int depth_max = 64;
+// A term costs a look at the body of each event; a server takes filters from its clients.
+constexpr int terms_max = 100;
 constexpr std::string_view names[] = {"body", "key",      "partition",    "seq",       "offset",
                                       "size", "enqueued", "content_type", "properties"};
 
@@ -228,6 +231,10 @@ private:
             EK_TRY(advance());
             return node;
         }
+        if (++terms_ > terms_max) {
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("it has more than {} conditions", terms_max)};
+        }
         EK_TRY_ASSIGN(auto left, value());
         const auto operation = comparison(now_);
         if (!operation) return left;
@@ -333,6 +340,7 @@ private:
     Lexer lexer_;
     Lexeme now_;
     int depth_ = 0;
+    int terms_ = 0;
 };
 
 // One event while a filter looks at it. Values live as long as this.
@@ -347,8 +355,9 @@ public:
             return walk(body_json(), node.path, 0);
         }
         if (node.name == "properties") return walk(property(node.path.front()), node.path, 1);
-        made_.push_back(simple(node.name));
-        return made_.back().is_null() ? nullptr : &made_.back();
+        const auto [known, is_new] = simple_.try_emplace(node.name);
+        if (is_new) known->second = simple(node.name);
+        return known->second.is_null() ? nullptr : &known->second;
     }
     bool has_bad_body() const { return looked_ && !body_; }
 
@@ -367,14 +376,21 @@ private:
     const json::value* property(const PathStep& step) {
         const auto* const name = std::get_if<std::string>(&step);
         if (!name) return nullptr;
+        const auto [known, is_new] = properties_.try_emplace(*name);
+        if (is_new) known->second = parsed_property(*name);
+        return known->second ? &*known->second : nullptr;
+    }
+
+    std::optional<json::value> parsed_property(const std::string& name) {
         if (!details_) details_ = details_of(event_);
         for (const auto& [known, value] : details_->properties) {
-            if (known != *name) continue;
+            if (known != name) continue;
             json::error_code error;
-            made_.push_back(json::parse(value, error));
-            return error ? nullptr : &made_.back();
+            auto parsed = json::parse(value, error);
+            if (error) return std::nullopt;
+            return parsed;
         }
-        return nullptr;
+        return std::nullopt;
     }
 
     json::value simple(const std::string& name) {
@@ -412,7 +428,9 @@ private:
     bool looked_ = false;
     std::optional<json::value> body_;
     std::optional<EventDetails> details_;
-    std::deque<json::value> made_;
+    // Made once, however many terms ask: bodies may be large.
+    std::map<std::string, json::value, std::less<>> simple_;
+    std::map<std::string, std::optional<json::value>, std::less<>> properties_;
 };
 
 // Below 0, 0 or above it; none where neither is the smaller one.

@@ -8,7 +8,8 @@
 // and elements of a JSON body are reached by .name, ["any name"] and [0]. Comparisons are == (or
 // =),
 // != < <= > >= and contains; a value alone holds if it is there and not false or null. Values of
-// different kinds are never equal, and neither is the smaller one.
+// different kinds are never equal, and neither is the smaller one. A filter has 100 conditions at
+// most.
 #pragma once
 
 #include <cstdint>

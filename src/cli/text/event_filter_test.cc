@@ -132,5 +132,17 @@ TEST_F(FilterTest, reports_syntax_errors_with_their_position) {
     EXPECT_EQ(wrong(std::string(100, '(')), "it is nested more than 64 deep");
 }
 
+TEST_F(FilterTest, has_at_most_100_conditions) {
+    const auto conditions = [](int count) {
+        std::string filter = "body contains 'no'";
+        for (int i = 1; i < count; ++i) filter += " or (key == 'no' and not body contains 'no')";
+        return filter;
+    };
+    EXPECT_FALSE(is_met(conditions(1)));
+    EXPECT_TRUE(is_met("not (" + conditions(50) + ")"));
+    EXPECT_EQ(wrong(conditions(50)), "");
+    EXPECT_EQ(wrong(conditions(51)), "it has more than 100 conditions");
+}
+
 }  // namespace
 }  // namespace evenkeel::cli
