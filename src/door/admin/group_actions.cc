@@ -16,7 +16,7 @@
 #include "door/admin/gate.h"
 #include "door/admin/query.h"
 #include "door/admin/sent_events.h"
-#include "eventhubs/forward.h"
+#include "eventhubs/names.h"
 #include "processor/ownership/operator_requests.h"
 
 namespace evenkeel::door {
@@ -39,6 +39,15 @@ Response written(JsonWriter json, int status = 200) {
 
 Result<DeadLetterId> letter_of(const AdminCall& call) {
     return checkpoint::parse_letter_id(call.partition + "/" + call.sequence);
+}
+
+// As it is stored again.
+Result<std::string> message_of(const DeadLetter& letter, const std::optional<std::string>& body) {
+    EK_TRY(eventhubs::check_partition_key(letter.partition_key));
+    if (!body) return storable(letter.sections);
+    Event event;
+    event.sections = letter.sections;
+    return storable(as_bytes(with_body(event, *body)));
 }
 
 // Which count is wanted depends on what the caller says in the query.
@@ -334,16 +343,15 @@ void GroupActions::resend(Resending wanted, DeadLetter letter, AdminAnswer answe
     const auto partition = (*hub)->route(is_home ? std::optional(letter.partition) : std::nullopt,
                                          letter.partition_key);
     if (!partition.ok()) return answer(error_of(partition.error()));
-    std::string sections;
-    if (wanted.body) {
-        Event event;
-        event.sections = letter.sections;
-        sections = with_body(event, *wanted.body);
-    } else {
-        sections = as_text(ByteView(eventhubs::stored_sections(letter.sections)));
-    }
-    const commitlog::NewEvent event{as_bytes(letter.partition_key), as_bytes(sections)};
     const DeadLetterId id{letter.partition, letter.sequence};
+    // Whoever wrote the letter into the store: it must not stop readers of the hub.
+    const auto message = message_of(letter, wanted.body);
+    if (!message.ok()) {
+        return answer(
+            error_of({message.error().code, fmt::format("dead letter {} cannot be stored again: {}",
+                                                        to_string(id), message.error().detail)}));
+    }
+    const commitlog::NewEvent event{as_bytes(letter.partition_key), as_bytes(*message)};
     (*hub)->append(*partition, {&event, 1},
                    lifetime_.guard([this, wanted, id, to = *partition, answer = std::move(answer)](
                                        const Result<commitlog::Appended>& stored) mutable {

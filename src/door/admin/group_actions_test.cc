@@ -45,6 +45,9 @@ protected:
     void add_letter(std::string_view body) {
         std::string sections;
         eventhubs::append_data_section(body, sections);
+        add_letter_of(sections);
+    }
+    void add_letter_of(std::string_view sections) {
         const auto bytes = as_bytes(sections);
         group_.store.add_dead_letter({.partition = {0},
                                       .sequence = {5},
@@ -228,6 +231,25 @@ TEST_F(GroupRoutes, resend_a_dead_letter_where_the_token_may_send) {
     EXPECT_EQ(world_.properties("homes", 0).last_sequence.value, 0);
     EXPECT_EQ(ask({.path = base + "/dead-letters/0/5", .token = token("listener")}).status, 404)
         << "it is no letter any more";
+}
+
+// Somebody else may have written it, or the store is damaged.
+TEST_F(GroupRoutes, store_no_malformed_letter_again) {
+    using namespace std::string_literals;
+    std::string body;
+    eventhubs::append_data_section("a", body);
+    for (const std::string& bad :
+         {"\0\x53\x74\xc1\x03\x03\x40\x40"s + body,              // a map with an odd count
+          "\0\x53\x74\xc1\x06\x02\xa1\x01\xff\x54\x01"s + body,  // a name that is no UTF-8
+          body + "\0\x53\x78"s,                                  // cut
+          "not AMQP"s, ""s}) {
+        add_letter_of(bad);
+        const auto answer = post("/dead-letters/0/5/resend", "{}");
+        EXPECT_EQ(answer.status, 500) << answer.body;
+        EXPECT_NE(answer.body.find("\"corrupt\""), std::string::npos) << answer.body;
+        EXPECT_EQ(as_root("DELETE", base + "/dead-letters/0/5").status, 204) << "it is still there";
+    }
+    EXPECT_TRUE(world_.properties("homes", 0).is_empty);
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "amqp/codec.h"
 #include "base/base64.h"
 #include "base/text.h"
+#include "door/amqp/events.h"
 #include "eventhubs/encoding.h"
 #include "eventhubs/names.h"
 
@@ -94,7 +95,7 @@ Result<SentEvent> parse_event(const json::value& given) {
         }
     }
     event.properties = properties;
-    sent.message = encoded(event);
+    EK_TRY_ASSIGN(sent.message, storable(as_bytes(encoded(event))));
     return sent;
 }
 
@@ -137,6 +138,14 @@ Result<SentEvents> parse_sent_events(const std::string& body, std::size_t events
         sent.events.push_back(std::move(*event));
     }
     return sent;
+}
+
+Result<std::string> storable(ByteView message) {
+    Incoming incoming;
+    EK_TRY(incoming.decode(message, 0));
+    const ByteView stored = incoming.events().front().body;
+    if (stored.empty()) return Error{ErrorCode::corrupt, "the event has no sections"};
+    return std::string(as_text(stored));
 }
 
 std::string with_body(const Event& event, std::string_view body) {

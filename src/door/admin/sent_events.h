@@ -1,4 +1,4 @@
-// Events that a client sends as JSON, as AMQP messages. Pure.
+// Events that a client sends as JSON, as AMQP messages, and what may be stored of them. Pure.
 //
 //     {"events":[{"body":"text","partition_key":"k","content_type":"text/plain",
 //                 "properties":{"n":7}}],"partition":3}
@@ -9,6 +9,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/bytes.h"
 #include "base/ids.h"
 #include "base/result.h"
 #include <evenkeel/event.h>
@@ -25,6 +26,10 @@ struct SentEvents {
 };
 // invalid_argument names the event and the member that is wrong.
 Result<SentEvents> parse_sent_events(const std::string& body, std::size_t events_max);
+
+// The message as it is stored, which is what comes in over AMQP too (door/amqp/events.h): `corrupt`
+// if a reader could not decode it, or if there is nothing in it.
+Result<std::string> storable(ByteView message);
 
 // The same event with another body.
 std::string with_body(const Event& event, std::string_view body);
