@@ -5,6 +5,7 @@
 #include <vector>
 
 #include <boost/json.hpp>
+#include <fmt/format.h>
 
 #include "base/percent.h"
 #include "base/text.h"
@@ -30,22 +31,48 @@ std::vector<std::string_view> parts_of(std::string_view path) {
     return parts;
 }
 
+// A text of the body; empty if there is none.
+std::string text_of(Members& members, std::string_view key) {
+    const auto text = members.take_text(key);
+    return text.ok() ? text->value_or("") : "";
+}
+
+// "homes", "homes/billing/0/17", "homes/billing action=seek to=oldest partitions=0,3 preview".
+std::string what_of(const AdminRoute& route, const AdminCall& call) {
+    std::string what = call.hub;
+    const auto add = [&](const std::string& part) {
+        if (!part.empty()) what += (what.empty() ? "" : "/") + part;
+    };
+    for (const std::string& part : {call.group, call.key, call.partition, call.sequence}) add(part);
+    // What a stranger sent is not looked into.
+    auto members = call.claim ? Members::parse(call.request.body)
+                              : Result<Members>(Error{ErrorCode::not_allowed, ""});
+    if (!members.ok()) return shown(what);
+    if (route.action == Action::create_hub || route.action == Action::create_group ||
+        route.action == Action::create_key) {
+        add(text_of(*members, "name"));
+    }
+    const bool has_action = route.action == Action::request || route.action == Action::demo;
+    if (!has_action && route.action != Action::resend_letter) return shown(what);
+    for (const char* const key : {"action", "hub", "member", "to"}) {
+        const std::string text = text_of(*members, key);
+        if (!text.empty()) what += (what.empty() ? "" : " ") + std::string(key) + "=" + text;
+    }
+    if (const auto partitions = members->take_numbers("partitions", 1'000'000);
+        partitions.ok() && *partitions) {
+        what += fmt::format(" partitions={}", fmt::join(**partitions, ","));
+    }
+    const auto preview = members->take_flag("preview");
+    if (preview.ok() && preview->value_or(false)) what += " preview";
+    return shown(what);
+}
+
 // Leaves an audit line when the answer is known.
 AdminAnswer audited(const AdminRoute& route, const AdminCall& call, AdminAnswer answer) {
     AuditEntry entry{
         call.claim ? who_of(*call.claim) : who_says(call.request.field("Authorization")),
-        io::to_string(call.request.peer), std::string(name_of(route.action)), call.hub, ""};
-    for (const std::string& part : {call.group, call.key}) {
-        if (!part.empty()) entry.what += (entry.what.empty() ? "" : "/") + part;
-    }
-    if (route.action == Action::create_hub || route.action == Action::create_group ||
-        route.action == Action::create_key) {
-        auto members = Members::parse(call.request.body);
-        const auto name = members.ok() ? members->take_text("name")
-                                       : Result<std::optional<std::string>>(members.error());
-        if (name.ok() && *name) entry.what += (entry.what.empty() ? "" : "/") + **name;
-    }
-    entry.what = shown(entry.what);
+        io::to_string(call.request.peer), std::string(name_of(route.action)), what_of(route, call),
+        ""};
     return [entry = std::move(entry), answer = std::move(answer)](Response response) mutable {
         entry.result = response.status < 300 ? "ok" : "refused:" + std::to_string(response.status);
         audit(entry);

@@ -355,6 +355,14 @@ TEST_F(AdminTest, leaves_an_audit_line_for_each_change_and_refusal) {
     as_root("DELETE", "/api/v1/hubs/homes/groups/g1");
     ask({.method = "DELETE", .path = "/api/v1/hubs/homes", .token = token("sender")});
     ask({.method = "DELETE", .path = "/api/v1/hubs/homes"});
+    as_root("POST", "/api/v1/hubs/homes/groups/g1/requests",
+            R"({"action":"seek","to":"newest","partitions":[0,3],"preview":true})");
+    as_root("POST", "/api/v1/hubs/homes/groups/g1/requests",
+            R"({"action":"drain","member":"ada"})");
+    as_root("POST", "/api/v1/hubs/homes/groups/g1/dead-letters/0/17/resend",
+            R"({"hub":"other","body":"a secret"})");
+    as_root("DELETE", "/api/v1/hubs/homes/groups/g1/dead-letters/0/17");
+    as_root("POST", "/api/v1/demo", R"({"action":"kill"})");
     as_root("DELETE", "/api/v1/hubs/homes");
     as_root("GET", "/api/v1/hubs");
     const std::string lines = testing::internal::GetCapturedStderr();
@@ -366,6 +374,15 @@ TEST_F(AdminTest, leaves_an_audit_line_for_each_change_and_refusal) {
           "remove-key what=k1", "remove-group what=homes/g1", "remove-hub what=homes"}) {
         EXPECT_NE(lines.find(who + did + " result=ok"), std::string::npos) << did << "\n" << lines;
     }
+    for (const std::string did :
+         {"change-group what=\"homes/g1 action=seek to=newest partitions=0,3 preview\"",
+          "change-group what=\"homes/g1 action=drain member=ada\"",
+          "resend-dead-letter what=\"homes/g1/0/17 hub=other\"",
+          "remove-dead-letter what=homes/g1/0/17", "change-demo what=\"action=kill\""}) {
+        EXPECT_NE(lines.find(who + did + " result=refused:4"), std::string::npos) << did << "\n"
+                                                                                  << lines;
+    }
+    EXPECT_EQ(lines.find("a secret"), std::string::npos);
     EXPECT_NE(lines.find("audit who=key:sender from=10.1.2.3:1234 did=remove-hub what=homes "
                          "result=refused:403"),
               std::string::npos)
@@ -374,8 +391,30 @@ TEST_F(AdminTest, leaves_an_audit_line_for_each_change_and_refusal) {
                          "result=refused:401"),
               std::string::npos)
         << lines;
-    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 12) << "a look leaves none";
+    EXPECT_EQ(std::count(lines.begin(), lines.end(), '\n'), 17) << "a look leaves none";
     EXPECT_EQ(lines.find("primary_key"), std::string::npos);
+}
+
+// Guessing keys by looking is no quieter than by a change or over AMQP.
+TEST_F(AdminTest, counts_and_logs_refused_logins_of_looks) {
+    Activity activity(world_.registry, world_.node->loop.clock());
+    restart({.activity = &activity});
+    const std::string wrong = make_sas("sb://hub/", "root", Secret("not-the-key"),
+                                       world_.node->loop.clock().wall() + std::chrono::hours(1));
+    testing::internal::CaptureStderr();
+    EXPECT_EQ(ask({.path = "/api/v1/hubs", .token = wrong}).status, 401);
+    EXPECT_EQ(ask({.path = "/api/v1/hubs"}).status, 401) << "no key was tried";
+    for (int i = 0; i < 100; ++i) ask({.path = "/api/v1/live", .token = wrong});
+    const std::string lines = testing::internal::GetCapturedStderr();
+    restart({});
+
+    EXPECT_NE(lines.find("audit who=key:root from=10.1.2.3:1234 did=login what=http result="),
+              std::string::npos)
+        << lines;
+    EXPECT_EQ(lines.find("not-the-key"), std::string::npos);
+    EXPECT_LE(std::count(lines.begin(), lines.end(), '\n'), Activity::lines_per_second);
+    EXPECT_NE(world_.registry.to_text().find("evenkeel_refusals_total{reason=\"bad_token\"} 101"),
+              std::string::npos);
 }
 
 }  // namespace

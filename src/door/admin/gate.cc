@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "base/text.h"
+#include "door/activity.h"
 #include "eventhubs/names.h"
 #include "io/socket.h"
 
@@ -51,6 +52,11 @@ std::optional<Response> AdminGate::refuse(const AdminRoute& route, AdminCall& ca
     const WallTime now = loop_.clock().wall();
     auto claim = claim_of(call.request, now);
     if (!claim.ok()) {
+        if (const std::string token = call.request.field("Authorization");
+            options_.activity && !token.empty()) {
+            options_.activity->login_refused({call.request.peer, "http"}, who_says(token),
+                                             claim.error().detail);
+        }
         auto response = error_response(401, "unauthorized", claim.error().detail);
         response.fields.push_back({"WWW-Authenticate", "SharedAccessSignature"});
         return response;
