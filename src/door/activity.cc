@@ -3,6 +3,7 @@
 #include <fmt/core.h>
 
 #include "door/amqp/conditions.h"
+#include "door/quotas.h"
 
 namespace evenkeel::door {
 namespace {
@@ -39,6 +40,12 @@ std::string_view name_of(Refusal reason) {
         case Refusal::hub_connections: return "hub_connections_max";
     }
     return "?";
+}
+
+Refusal reason_of(const Quota& quota) {
+    const QuotaOptions& of = quota.options();
+    if (!of.key.empty()) return Refusal::key_rate;
+    return of.hub.empty() ? Refusal::throttled : Refusal::hub_rate;
 }
 
 Activity::Activity(Metrics& metrics, const Clock& clock)

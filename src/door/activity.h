@@ -6,7 +6,7 @@
 //   audit   refused logins (base/audit.h)
 //
 // Metrics are those of docs/admin-api.md. Those by event hub are counted here, by what comes and
-// goes over AMQP, and forgotten with the event hub.
+// goes over AMQP and is sent over HTTP, and forgotten with the event hub.
 // Threads: pinned to the hub's loop.
 #pragma once
 
@@ -25,6 +25,8 @@
 #include "io/socket.h"
 
 namespace evenkeel::door {
+
+class Quota;
 
 // Of one event hub, since the server was started.
 struct HubTraffic {
@@ -52,6 +54,8 @@ enum class Refusal : std::uint8_t {
 };
 inline constexpr std::size_t refusal_count = 13;
 std::string_view name_of(Refusal reason);
+// Of an event beyond this quota.
+Refusal reason_of(const Quota& quota);
 
 // A client as lines name it.
 struct Visitor {

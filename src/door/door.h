@@ -55,6 +55,7 @@ public:
     // For tokens from now on; those that were taken hold until they expire.
     void set_jwt(std::shared_ptr<const JwtVerifier> jwt) { jwt_ = std::move(jwt); }
     Activity& activity() { return activity_; }
+    const Quotas& quotas() const { return quotas_; }
     // Where the admin interface listens, as clients hear it from now on; 0: nowhere.
     void set_admin_ports(std::uint16_t http, std::uint16_t https);
     // Other limits from now on, also for those who are there.

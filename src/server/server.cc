@@ -118,7 +118,8 @@ struct Server::State {
             .dashboard = dashboard.get(),
             .connections =
                 [this](const door::ConnectionQuery& query) { return door->connections(query); },
-            .event_filter = options.event_filter};
+            .event_filter = options.event_filter,
+            .quotas = &door->quotas()};
         admin = std::make_unique<door::Admin>(loop, reads, *hubs, *keys, metrics, admin_options);
         http = std::make_unique<http::Server>(
             loop, http::ServerOptions{.site = site_of(options)},

@@ -89,13 +89,14 @@ Admin::Admin(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, KeyRing&
       metrics_(metrics),
       activity_(options.activity),
       gate_(loop, keys, options),
+      intake_(loop, options.quotas, options.activity),
       hub_resource_(loop, hubs, keys),
       group_resource_(hubs),
       partition_resource_(loop, reads, hubs),
       key_resource_(hubs, keys),
       dashboard_resource_(loop, keys, options.dashboard),
-      group_actions_(loop, reads, hubs, options.dashboard),
-      event_resource_(loop, reads, hubs, options.event_filter),
+      group_actions_(loop, reads, hubs, intake_, options.dashboard),
+      event_resource_(loop, reads, hubs, intake_, options.event_filter),
       connection_resource_(hubs, options.connections) {}
 
 void Admin::handle(const http::Request& request, AdminAnswer answer) {

@@ -32,6 +32,7 @@
 #include "door/admin/group_actions.h"
 #include "door/admin/groups.h"
 #include "door/admin/hubs.h"
+#include "door/admin/intake.h"
 #include "door/admin/keys.h"
 #include "door/admin/partitions.h"
 #include "door/admin/routes.h"
@@ -72,6 +73,7 @@ private:
     const Metrics& metrics_;
     Activity* const activity_;
     AdminGate gate_;
+    Intake intake_;
     HubResource hub_resource_;
     GroupResource group_resource_;
     PartitionResource partition_resource_;

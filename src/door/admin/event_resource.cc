@@ -52,8 +52,20 @@ struct Sending {
     std::size_t left = 0;
     Result<> result = {};
 
+    // Whoever sends all of it again stores these twice.
+    Error error() const {
+        Error error = result.error();
+        if (stored.empty()) return error;
+        std::string places;
+        for (const auto& [partition, events] : stored) {
+            places += fmt::format("{}{} ({} to {})", places.empty() ? "" : ", ", partition,
+                                  events.first.value, events.last.value);
+        }
+        error.detail += "; stored nevertheless: those of the partitions " + places;
+        return error;
+    }
     void finish() {
-        if (!result.ok()) return answer(error_of(result.error()));
+        if (!result.ok()) return answer(error_of(error()));
         dashboard::JsonWriter json;
         json.object([&] {
             json.key("sent").array([&] {
@@ -101,7 +113,19 @@ Result<BrowseQuery> EventResource::query_of(const AdminCall& call) const {
 void EventResource::browse(const AdminCall& call, AdminAnswer answer) {
     auto query = query_of(call);
     if (!query.ok()) return answer(error_of(query.error()));
-    dashboard::browse(place_of(call), std::move(*query), answering(lifetime_, std::move(answer)));
+    if (browses_ == browses_max) {
+        return answer(
+            error_of({ErrorCode::overloaded,
+                      fmt::format("{} pages of events are being read already; ask again soon",
+                                  browses_max)}));
+    }
+    ++browses_;
+    dashboard::browse(place_of(call), std::move(*query),
+                      lifetime_.guard([this, answer = answering(lifetime_, std::move(answer))](
+                                          Result<std::string> json) mutable {
+                          --browses_;
+                          answer(std::move(json));
+                      }));
 }
 
 void EventResource::show(const AdminCall& call, AdminAnswer answer) {
@@ -120,20 +144,34 @@ void EventResource::send(const AdminCall& call, AdminAnswer answer) {
     auto given = parse_sent_events(call.request.body, events_max);
     if (!given.ok()) return answer(error_of(given.error()));
     std::map<std::uint32_t, std::vector<commitlog::NewEvent>> batches;
+    std::map<std::uint32_t, Intake::Size> sizes;
+    Intake::Size whole;
     for (const SentEvent& event : given->events) {
         const auto partition = (*hub)->route(given->partition, event.partition_key);
         if (!partition.ok()) return answer(error_of(partition.error()));
         batches[partition->value].push_back(
             {as_bytes(event.partition_key), as_bytes(event.message)});
+        for (Intake::Size* const size : {&whole, &sizes[partition->value]}) {
+            ++size->events;
+            size->bytes += event.message.size();
+        }
+    }
+    if (auto refusal = intake_.refuse(*call.claim, call.request.peer, call.hub, whole)) {
+        return answer(std::move(*refusal));
     }
     auto sending = std::make_shared<Sending>();
     sending->answer = lifetime_.guard(std::move(answer));
     sending->left = batches.size();
     for (const auto& [partition, events] : batches) {
         (*hub)->append({partition}, events,
-                       [sending, p = partition](const Result<commitlog::Appended>& appended) {
+                       [sending, p = partition,
+                        counted = lifetime_.guard([this, name = call.hub, size = sizes[partition],
+                                                   began = intake_.now()] {
+                            intake_.note_stored(name, size, began);
+                        })](const Result<commitlog::Appended>& appended) mutable {
                            if (appended.ok()) {
                                sending->stored[p] = *appended;
+                               counted();
                            } else if (sending->result.ok()) {
                                sending->result = appended.error();
                            }

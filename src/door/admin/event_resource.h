@@ -3,7 +3,7 @@
 // Ownership: all it is given outlives it. Answers that come after its end are dropped.
 // Threads: pinned to the hub's loop; what is not in memory is read on `reads`, which may block.
 // Failure: errors of the hub become answers (status_of); of a list of events that are sent, those
-// to one partition are stored together or not at all.
+// to one partition are stored together or not at all, and an error says which were stored.
 #pragma once
 
 #include <functional>
@@ -13,6 +13,7 @@
 #include "base/lifetime.h"
 #include "dashboard/event_browser.h"
 #include "door/admin/call.h"
+#include "door/admin/intake.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 
@@ -25,11 +26,12 @@ using EventFilterParser =
 class EventResource {
 public:
     static constexpr std::size_t events_max = 1000;  // that are sent together
+    static constexpr std::size_t browses_max = 8;    // that run; more are refused: overloaded
 
     // Without a parser no filter is understood.
-    EventResource(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs,
+    EventResource(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, Intake& intake,
                   EventFilterParser filters)
-        : loop_(loop), reads_(reads), hubs_(hubs), filters_(std::move(filters)) {}
+        : loop_(loop), reads_(reads), hubs_(hubs), intake_(intake), filters_(std::move(filters)) {}
 
     void browse(const AdminCall& call, AdminAnswer answer);
     void show(const AdminCall& call, AdminAnswer answer);
@@ -44,7 +46,9 @@ private:
     io::Loop& loop_;
     io::Executor& reads_;
     hub::Namespace& hubs_;
+    Intake& intake_;
     const EventFilterParser filters_;
+    std::size_t browses_ = 0;  // also of clients that have gone meanwhile
     Lifetime lifetime_;
 };
 

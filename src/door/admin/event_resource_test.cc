@@ -95,6 +95,77 @@ TEST_F(EventRoutes, use_the_filter_that_they_were_given) {
     EXPECT_EQ(status("where=bad"), 400);
 }
 
+TEST_F(EventRoutes, count_for_quotas) {
+    const Instant now = world_.node->loop.clock().now();
+    const Quotas quotas(
+        {},
+        {{"sender", "", {.events_per_second = 2}}, {"", "homes", {.bytes_per_second = 500'000}}},
+        now);
+    Activity activity(world_.registry, world_.node->loop.clock());
+    restart({.activity = &activity, .quotas = &quotas});
+    const std::string three =
+        R"({"events":[{"body":"a"},{"body":"b"},{"body":"c"}],"partition":0})";
+    EXPECT_EQ(send(three).status, 201) << "a batch is taken whole while anything is left";
+
+    const auto refused = send(three);
+    EXPECT_EQ(refused.status, 429);
+    EXPECT_NE(refused.body.find("key 'sender'"), std::string::npos) << refused.body;
+    EXPECT_EQ(refused.fields.front().name, "Retry-After");
+    EXPECT_EQ(world_.properties("homes", 0).last_sequence.value, 2) << "nothing of it is stored";
+    EXPECT_EQ(as_root("POST", "/api/v1/hubs/homes/events",
+                      R"({"events":[{"body":")" + std::string(900'000, 'x') + R"("}]})")
+                  .status,
+              201)
+        << "another key";
+    EXPECT_EQ(as_root("POST", "/api/v1/hubs/HOMES/events", three).status, 429) << "of the hub";
+    world_.run_for(std::chrono::seconds(3));
+    EXPECT_EQ(send(three).status, 201);
+
+    const std::string metrics = world_.registry.to_text();
+    EXPECT_NE(metrics.find("reason=\"throttled_key\"} 1"), std::string::npos) << metrics;
+    EXPECT_NE(metrics.find("reason=\"throttled_hub\"} 1"), std::string::npos) << metrics;
+    EXPECT_EQ(activity.hub("homes")->events_in, 7U);
+    restart({});
+}
+
+TEST_F(EventRoutes, say_what_was_stored_if_the_rest_was_not) {
+    // So much waits for the disk that partition 0 takes no more.
+    const auto waiting =
+        world_.start_append("homes", 0, std::vector<std::string>(40, std::string(1'000'000, 'x')));
+    std::string key_of_0;
+    std::string key_of_1;
+    for (int i = 0; key_of_0.empty() || key_of_1.empty(); ++i) {
+        const std::string each = std::to_string(i);
+        const auto partition = (*world_.hub->find("homes"))->route(std::nullopt, each);
+        (partition->value == 0 ? key_of_0 : key_of_1) = each;
+    }
+    const auto answer = send(R"({"events":[{"partition_key":")" + key_of_0 +
+                             R"("},{"partition_key":")" + key_of_1 + R"("}]})");
+    EXPECT_EQ(answer.status, 503) << answer.body;
+    EXPECT_NE(answer.body.find("stored nevertheless: those of the partitions 1 (0 to 0)"),
+              std::string::npos)
+        << answer.body;
+}
+
+TEST_F(EventRoutes, read_so_many_pages_at_once) {
+    ASSERT_EQ(send(R"({"events":[{"body":"a"}]})").status, 201);
+    const auto ask_for_a_page = [&](std::vector<int>& statuses) {
+        http::Request request;
+        request.method = "GET";
+        request.path = "/api/v1/hubs/homes/events";
+        request.fields = {{"Host", "hub"}, {"Authorization", token("listener")}};
+        admin_->handle(request, [&](const http::Response& r) { statuses.push_back(r.status); });
+    };
+    std::vector<int> statuses;
+    for (std::size_t i = 0; i < EventResource::browses_max + 1; ++i) ask_for_a_page(statuses);
+    EXPECT_EQ(statuses, std::vector<int>{503}) << "one too many";
+
+    world_.run_for(std::chrono::seconds(1));
+    EXPECT_EQ(statuses.size(), EventResource::browses_max + 1);
+    EXPECT_EQ(statuses.back(), 200);
+    EXPECT_EQ(status("from=oldest"), 200) << "there is room again";
+}
+
 TEST(SentEvents, can_have_another_body) {
     const auto sent = parse_sent_events(
         R"({"events":[{"body":"a","content_type":"t","properties":{"n":7}}]})", 10);

@@ -31,6 +31,7 @@ class Dashboard;
 namespace evenkeel::door {
 
 class Activity;
+class Quotas;
 
 struct AdminOptions {
     // /metrics without a token from other hosts too, not only from this one. A proxy on this host
@@ -45,6 +46,7 @@ struct AdminOptions {
     dashboard::Dashboard* dashboard = nullptr;  // outlives it
     ConnectionLister connections = {};          // none: nobody connects over AMQP
     EventFilterParser event_filter = {};        // none: no filters
+    const Quotas* quotas = nullptr;             // of what comes in; outlives it
 };
 
 class AdminGate {

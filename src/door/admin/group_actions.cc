@@ -327,7 +327,8 @@ void GroupActions::resend_letter(const AdminCall& call, AdminAnswer answer) {
         return answer(http::error_response(
             403, "forbidden", "the token does not allow to send to '" + shown(to) + "'"));
     }
-    Resending resending{call.hub, call.group, to, *body, remove->value_or(true)};
+    Resending resending{call.hub,    call.group,       to, *body, remove->value_or(true),
+                        *call.claim, call.request.peer};
     with_letter(call, std::move(answer),
                 lifetime_.guard([this, resending = std::move(resending)](
                                     DeadLetter letter, AdminAnswer found) mutable {
@@ -352,10 +353,16 @@ void GroupActions::resend(Resending wanted, DeadLetter letter, AdminAnswer answe
                                                         to_string(id), message.error().detail)}));
     }
     const commitlog::NewEvent event{as_bytes(letter.partition_key), as_bytes(*message)};
+    const Intake::Size size{1, message->size()};
+    if (auto refusal = intake_.refuse(wanted.claim, wanted.from, wanted.to, size)) {
+        return answer(std::move(*refusal));
+    }
     (*hub)->append(*partition, {&event, 1},
-                   lifetime_.guard([this, wanted, id, to = *partition, answer = std::move(answer)](
+                   lifetime_.guard([this, wanted, id, size, began = intake_.now(), to = *partition,
+                                    answer = std::move(answer)](
                                        const Result<commitlog::Appended>& stored) mutable {
                        if (!stored.ok()) return answer(error_of(stored.error()));
+                       intake_.note_stored(wanted.to, size, began);
                        JsonWriter json;
                        json.object([&] {
                            json.member("partition", to.value);

@@ -13,6 +13,7 @@
 #include "base/lifetime.h"
 #include "dashboard/dashboard.h"
 #include "door/admin/call.h"
+#include "door/admin/intake.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 
@@ -21,9 +22,9 @@ namespace evenkeel::door {
 class GroupActions {
 public:
     // `dashboard` may be none: then there are no watched groups.
-    GroupActions(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs,
+    GroupActions(io::Loop& loop, io::Executor& reads, hub::Namespace& hubs, Intake& intake,
                  dashboard::Dashboard* dashboard)
-        : loop_(loop), reads_(reads), hubs_(hubs), dashboard_(dashboard) {}
+        : loop_(loop), reads_(reads), hubs_(hubs), intake_(intake), dashboard_(dashboard) {}
 
     http::Response explain(const AdminCall& call) const;
     http::Response lag(const AdminCall& call) const;
@@ -51,6 +52,8 @@ private:
         std::string to;                   // event hub
         std::optional<std::string> body;  // instead of its own
         bool is_removed = true;           // from the letters
+        Claim claim;                      // of who asks
+        io::Endpoint from;
     };
     Result<const dashboard::WatchedGroup*> group_of(const AdminCall& call) const;
     static Result<Wanted> wanted_by(const AdminCall& call);
@@ -68,6 +71,7 @@ private:
     io::Loop& loop_;
     io::Executor& reads_;
     hub::Namespace& hubs_;
+    Intake& intake_;
     dashboard::Dashboard* const dashboard_;
     Lifetime lifetime_;
 };

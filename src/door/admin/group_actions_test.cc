@@ -233,6 +233,20 @@ TEST_F(GroupRoutes, resend_a_dead_letter_where_the_token_may_send) {
         << "it is no letter any more";
 }
 
+TEST_F(GroupRoutes, count_for_quotas_when_they_resend) {
+    const Quotas quotas({}, {{"", "other", {.events_per_second = 1}}},
+                        world_.node->loop.clock().now());
+    Activity activity(world_.registry, world_.node->loop.clock());
+    restart({.activity = &activity, .dashboard = &*dashboard_, .quotas = &quotas});
+    add_letter("a");
+    const std::string keep = R"({"hub":"other","remove":false})";
+    EXPECT_EQ(post("/dead-letters/0/5/resend", keep).status, 200);
+    EXPECT_EQ(post("/dead-letters/0/5/resend", keep).status, 429);
+    EXPECT_EQ(world_.properties("other", 0).last_sequence.value, 0);
+    EXPECT_EQ(activity.hub("other")->events_in, 1U);
+    restart({.dashboard = &*dashboard_});
+}
+
 // Somebody else may have written it, or the store is damaged.
 TEST_F(GroupRoutes, store_no_malformed_letter_again) {
     using namespace std::string_literals;

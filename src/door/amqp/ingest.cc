@@ -79,12 +79,9 @@ void Ingest::take(const amqp::Delivery& delivery) {
     if (!partition.ok()) return reject(delivery, condition_of(partition.error()));
     if (const auto excess =
             door::take(quotas(), incoming.events().size(), delivery.bytes.size(), *used)) {
-        const QuotaOptions& of = excess->quota->options();
-        const Refusal reason = !of.key.empty()   ? Refusal::key_rate
-                               : !of.hub.empty() ? Refusal::hub_rate
-                                                 : Refusal::throttled;
         const auto why = throttled(excess->quota->name(), excess->limit);
-        host_.context().activity.refused(reason, host_.visitor(), hub_, why.description);
+        host_.context().activity.refused(reason_of(*excess->quota), host_.visitor(), hub_,
+                                         why.description);
         return reject(delivery, why);
     }
     append(**event_hub, *partition, delivery);
