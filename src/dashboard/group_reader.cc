@@ -2,9 +2,9 @@
 #include "dashboard/group_reader.h"
 
 #include <algorithm>
-#include <charconv>
 #include <utility>
 
+#include "base/number.h"
 #include "processor/ownership/group_home.h"
 #include "processor/ownership/requests.h"
 
@@ -34,9 +34,9 @@ std::vector<OwnerMove> moves_of(const std::vector<Record>& records) {
     for (const Record& record : records) {
         if (!record.key.starts_with(processor::moves_prefix)) continue;
         const auto number = std::string_view(record.key).substr(processor::moves_prefix.size());
-        std::uint32_t partition = 0;
-        std::from_chars(number.data(), number.data() + number.size(), partition);
-        for (OwnerMove& move : processor::decode_moves({partition}, record.value)) {
+        const auto partition = parse_number<std::uint32_t>(number);
+        if (!partition) continue;  // not written by a processor
+        for (OwnerMove& move : processor::decode_moves({*partition}, record.value)) {
             moves.push_back(std::move(move));
         }
     }

@@ -31,6 +31,16 @@ protected:
     std::optional<Groups> groups;
 };
 
+TEST(MovesOf, leaves_out_records_that_name_no_partition) {
+    const processor::OwnerMove move{{1}, {7}, 90, "", "bob", "was free"};
+    const std::string moves = processor::encode_moves({move});
+    const std::string prefix(processor::moves_prefix);
+    for (const char* bad : {"", "x", "1x", "-1", "99999999999"}) {
+        EXPECT_TRUE(moves_of({{prefix + bad, moves}}).empty()) << bad;
+    }
+    EXPECT_EQ(moves_of({{processor::moves_key({1}), moves}}).size(), 1U);
+}
+
 TEST_F(WatchedGroups, show_who_owns_what_and_how_far_behind_it_is) {
     SimGroup group = members();
     group.beat("ada");

@@ -68,6 +68,14 @@ Result<std::shared_ptr<http::BodyStream>> LiveFeed::open(Listener listener) {
                                  "later",
                                  clients_max)};
     }
+    const auto of_same = std::ranges::count_if(
+        clients_, [&](const auto& entry) { return entry.second->who == listener.who; });
+    if (std::cmp_greater_equal(of_same, clients_of_one_max)) {
+        return Error{ErrorCode::overloaded,
+                     fmt::format("there are {} live feeds of {} already; close a page, or use "
+                                 "another key",
+                                 of_same, shown(listener.who))};
+    }
     for (const LiveTopic& topic : listener.topics) {
         if (topic.hub.empty() || dashboard_.groups().find(topic.hub, topic.group)) continue;
         return Error{ErrorCode::not_found,

@@ -10,7 +10,7 @@
 //
 // Ownership: the dashboard outlives it; clients belong to their connections.
 // Threads: pinned to the hub's loop.
-// Failure: a client beyond clients_max is refused with `overloaded`.
+// Failure: a client beyond clients_max, or clients_of_one_max, is refused with `overloaded`.
 #pragma once
 
 #include <cstdint>
@@ -45,6 +45,7 @@ Result<std::vector<LiveTopic>> parse_topics(std::string_view text);
 class LiveFeed {
 public:
     static constexpr std::size_t clients_max = 64;
+    static constexpr std::size_t clients_of_one_max = 16;  // so that one key leaves room for others
     static constexpr std::size_t topics_max = 16;
     // So that a figure is never older than a second when it is drawn.
     static constexpr Duration tick_period = std::chrono::milliseconds(750);
@@ -58,6 +59,7 @@ public:
         Reach reach;
         // Of the reach: those with the same share the frames of the overview.
         std::string reach_name;
+        std::string who;                 // a key or a subject; else an address
         std::function<bool()> may_stay;  // asked every second
     };
     // not_found for a group that is not watched.

@@ -49,13 +49,14 @@ protected:
     };
     std::unique_ptr<Page> open(
         std::string_view topics = "group:homes/billing",
-        std::function<bool()> may_stay = [] { return true; }) {
+        std::function<bool()> may_stay = [] { return true; }, const std::string& who = "") {
         auto page = std::make_unique<Page>();
         auto parsed = parse_topics(topics);
         EXPECT_TRUE(parsed.ok());
         auto stream = feed->open({.topics = *parsed,
                                   .reach = [](const std::string&) { return true; },
                                   .reach_name = "/",
+                                  .who = who.empty() ? std::to_string(++last_who) : who,
                                   .may_stay = std::move(may_stay)});
         EXPECT_TRUE(stream.ok());
         page->stream = std::move(*stream);
@@ -69,7 +70,27 @@ protected:
     SimGroup group{world.scheduler, stores, world.hub->identity()};
     std::optional<Dashboard> dashboard;
     std::optional<LiveFeed> feed;
+    int last_who = 0;
 };
+
+TEST_F(LiveFeedTest, leaves_room_for_others_than_one_key) {
+    std::vector<std::unique_ptr<Page>> pages;
+    const auto may_stay = [] { return true; };
+    for (std::size_t i = 0; i < LiveFeed::clients_of_one_max; ++i) {
+        pages.push_back(open("overview", may_stay, "key:device"));
+    }
+    const auto one_more = [&](const std::string& who) {
+        return feed->open({.topics = *parse_topics("overview"),
+                           .reach = [](const std::string&) { return true; },
+                           .reach_name = "/",
+                           .who = who,
+                           .may_stay = may_stay});
+    };
+    EXPECT_EQ(one_more("key:device").error().code, ErrorCode::overloaded);
+    EXPECT_TRUE(one_more("key:root").ok());
+    pages.pop_back();
+    EXPECT_TRUE(one_more("key:device").ok());
+}
 
 TEST_F(LiveFeedTest, begins_with_a_snapshot) {
     const auto page = open("overview,group:homes/billing");

@@ -112,9 +112,11 @@ Response DashboardResource::live(const AdminCall& call) {
     auto may_stay = [this, claim = *call.claim]() mutable {
         return loop_.clock().wall() < claim.expires && keys_.access().refresh(claim);
     };
+    const std::string who = who_of(*call.claim);
     auto stream = live_->open({.topics = std::move(*topics),
                                .reach = reach,
                                .reach_name = call.claim->hub + "/" + call.claim->path,
+                               .who = who == "-" ? call.request.peer.host : who,
                                .may_stay = std::move(may_stay)});
     if (!stream.ok()) return error_of(stream.error());
     return {.content_type = "text/event-stream; charset=utf-8", .stream = std::move(*stream)};
