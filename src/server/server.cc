@@ -272,12 +272,18 @@ Server::~Server() {
         state.http.reset();
         state.admin.reset();
         state.dashboard.reset();
-        state.stores.stop();
     });
+    // A store on a mount that is gone may never answer: nothing of the hub's data waits for it.
+    const bool have_stores_ended = state.stores.stop(StoreThreads::stop_max);
+    if (!have_stores_ended) {
+        trace(TraceLevel::warning, "a checkpoint store does not answer; it is not waited for", {});
+    }
     state.reads.finish();
     state.metadata.finish();
     state.disks.clear();
     state.loop.stop();
+    // Its thread may come back, and post to the loop: which then drops the task.
+    if (!have_stores_ended) (void)state_.release();
 }
 
 const Server::Ports& Server::ports() const {

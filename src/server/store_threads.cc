@@ -1,15 +1,22 @@
-// tidy: no test: run as a process by tests/process
 #include "server/store_threads.h"
+
+#include <utility>
 
 #include <fmt/core.h>
 
 #include "checkpoint/open.h"
+#include "io/system/abandonable_call.h"
 
 namespace evenkeel::server {
 
-void StoreThreads::stop() {
-    for (const auto& [url, loop] : loops_) loop->stop();
-    loops_.clear();
+bool StoreThreads::stop(Duration limit) {
+    if (loops_.empty()) return true;
+    const auto ending = std::make_shared<Loops>(std::exchange(loops_, {}));
+    const io::system::AbandonableCall call([ending] {
+        for (const auto& [url, loop] : *ending) loop->stop();
+        ending->clear();
+    });
+    return call.wait_for(limit);
 }
 
 io::Loop& StoreThreads::loop_of(const std::string& url) {

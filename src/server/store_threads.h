@@ -1,7 +1,8 @@
 // Threads for the stores of watched groups: one for each store, so that one that hangs holds up
 // nobody else, least of all the hub.
 //
-// Threads: pinned to the hub's loop, but for open(), which runs on the store's loop.
+// Threads: pinned to the hub's loop, but for open(), which runs on the store's loop, and stop(),
+// for which the thread that ends the server waits.
 #pragma once
 
 #include <map>
@@ -15,9 +16,12 @@ namespace evenkeel::server {
 
 class StoreThreads final : public dashboard::Stores {
 public:
-    ~StoreThreads() override { stop(); }
-    // Waits for calls that are under way.
-    void stop();
+    ~StoreThreads() override { (void)stop(stop_max); }
+    // Waits for calls that are under way, but not longer. False: a store hangs, and its thread is
+    // left behind; what it may touch (this, the hub's loop) must be left too. From then on no loop
+    // is asked for.
+    bool stop(Duration limit);
+    static constexpr Duration stop_max = std::chrono::seconds(3);
 
     io::Loop& loop_of(const std::string& url) override;
     Result<std::unique_ptr<checkpoint::Store>> open(const std::string& url,
@@ -25,7 +29,8 @@ public:
                                                     io::Loop& loop) override;
 
 private:
-    std::map<std::string, std::unique_ptr<io::system::LoopThread>> loops_;  // by address
+    using Loops = std::map<std::string, std::unique_ptr<io::system::LoopThread>>;  // by address
+    Loops loops_;
 };
 
 }  // namespace evenkeel::server

@@ -1,11 +1,15 @@
 #include "io/system/abandonable_call.h"
 
+#include <algorithm>
 #include <atomic>
+#include <chrono>
 #include <cstdint>
 #include <thread>
 
 #include <sys/eventfd.h>
 #include <unistd.h>
+
+#include <poll.h>
 
 namespace evenkeel::io::system {
 
@@ -40,6 +44,17 @@ int AbandonableCall::descriptor() const {
 
 bool AbandonableCall::done() const {
     return shared_->done.load(std::memory_order_acquire);
+}
+
+bool AbandonableCall::wait_for(Duration limit) const {
+    const SystemClock clock;
+    const Instant end = clock.now() + limit;
+    for (Instant now = clock.now(); !done() && now < end; now = clock.now()) {
+        const auto left = std::chrono::ceil<std::chrono::milliseconds>(end - now);
+        pollfd wanted{shared_->descriptor, POLLIN, 0};
+        (void)::poll(&wanted, 1, static_cast<int>(std::min<std::int64_t>(left.count(), 60'000)));
+    }
+    return done();
 }
 
 }  // namespace evenkeel::io::system

@@ -6,6 +6,7 @@
 
 #include <memory>
 
+#include "base/clock.h"
 #include "base/task.h"
 
 namespace evenkeel::io::system {
@@ -23,6 +24,8 @@ public:
     // Readable once the call has returned; what it wrote can be seen then.
     int descriptor() const;
     bool done() const;
+    // Blocks until it is done, or until so much time has passed; says which.
+    bool wait_for(Duration limit) const;
 
 private:
     struct Shared;

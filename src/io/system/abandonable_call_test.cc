@@ -45,5 +45,13 @@ TEST(AbandonableCall, may_be_left_while_it_blocks) {
     ::close(pipe[1]);
 }
 
+TEST(AbandonableCall, is_waited_for_as_long_as_asked) {
+    const auto release = std::make_shared<Promise<bool>>();
+    const AbandonableCall call([release] { release->wait(); });
+    EXPECT_FALSE(call.wait_for(std::chrono::milliseconds(1)));
+    release->set(true);
+    EXPECT_TRUE(call.wait_for(std::chrono::minutes(1)));
+}
+
 }  // namespace
 }  // namespace evenkeel::io::system
