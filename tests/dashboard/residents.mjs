@@ -50,6 +50,14 @@ test("an_incident_is_told_in_order_with_seconds", (context) => visit(context, "i
   assert.equal(await page.locator(".sensor .place").first().textContent(), "Terrace door");
 }));
 
+test("an_incident_in_old_aggregates_is_not_up_to_date", (context) => visit(context, "incident-no-news", "/home/48213", async (page) => {
+  await ring(page, "Glass broke, terrace door, 15:08");
+  assert.equal(await page.locator("#fresh").textContent(), "The last news is of 15:09:01.");
+  assert.ok(await page.evaluate(() => document.body.classList.contains("old")));
+  const colour = (name) => page.evaluate((query) => getComputedStyle(document.querySelector(query)).fill, name);
+  assert.equal(await colour("#ring .big"), await colour("#ring .f-clay"), "the words are not red");
+}));
+
 test("old_aggregates_are_never_all_quiet", (context) => visit(context, "quiet", "/home/48213", async (page, server) => {
   await ring(page, /^All quiet/);
   server.state = "no-news";

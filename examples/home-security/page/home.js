@@ -37,7 +37,7 @@ const hourOf = (ms, dayStart) => (ms - dayStart) / HOUR_MS;
 
 // --- what is the matter
 
-// The aggregates are old: something between sensor and page stands still.
+// The aggregates are old, or there are none: something between sensor and page stands still.
 const isOld = (data) => data.now - data.as_of > Math.max(15000, 3 * data.window_ms);
 
 // What happened, in words.
@@ -53,14 +53,15 @@ function words(what) {
   }
 }
 
-// Two or three words for the middle of the ring, and whether it is bad.
+// Two or three words for the middle of the ring, whether it is bad, and whether it is old news.
 function verdict(data) {
+  const old = isOld(data);
   if (data.incident) {
     const title = data.incident.state === 'broken' ? 'Glass broke' : 'Bad air';
-    return { title, sub: data.incident.place.toLowerCase() + ', ' + clock(data.incident.at), bad: true };
+    return { title, sub: data.incident.place.toLowerCase() + ', ' + clock(data.incident.at), bad: true, old };
   }
-  if (!data.as_of) return { title: 'No news', sub: 'yet', old: true };
-  if (isOld(data)) return { title: 'No news', sub: 'since ' + clock(data.as_of), old: true };
+  if (!data.as_of) return { title: 'No news', sub: 'yet', old };
+  if (old) return { title: 'No news', sub: 'since ' + clock(data.as_of), old };
   const last = data.happenings[data.happenings.length - 1];
   if (last && data.now - last.at < RECENT_MS) {
     return { title: last.kind === 'motion' ? 'Someone is up' : 'Someone is here',

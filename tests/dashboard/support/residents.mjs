@@ -57,6 +57,8 @@ export const states = {
     quiet,
     someone: (home) => { const data = quiet(home); data.happenings.push({ at: data.now - 30_000, place: 'Hall', kind: 'motion', state: 'motion' }); return data; },
     incident: with_glass_broken,
+    // The aggregates stand still 21 s after the glass broke.
+    'incident-no-news': (home) => { const data = with_glass_broken(home); data.as_of = at('15:09:01'); data.now = data.as_of + 400_000; return data; },
     'bad-air': (home) => { const data = quiet(home), room = data.sensors.at(-1); Object.assign(room, { state: 'alarm', changed: data.now - 60_000 });
         data.incident = { at: data.now - 60_000, place: 'Boiler room', kind: 'carbon monoxide', state: 'alarm' }; data.happenings.push(data.incident); return data; },
     'no-news': (home) => ({ ...quiet(home), as_of: at('14:20') }),
