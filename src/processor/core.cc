@@ -5,6 +5,16 @@
 #include <fmt/core.h>
 
 namespace evenkeel::processor {
+namespace {
+
+// What the next owner handles again, if this pump has left its partition as it is.
+std::optional<std::int64_t> repeated_after(const PartitionStatus& last) {
+    if (last.events_handled == 0) return 0;
+    if (last.checkpoint_sequence < 0) return std::nullopt;  // it begins where it is told to
+    return std::max<std::int64_t>(0, last.handled_sequence - last.checkpoint_sequence);
+}
+
+}  // namespace
 
 Core::Core(const CorePlace& place, ProcessorOptions options, HandlerFactory handlers,
            CoordinatorOptions coordination, Random random, std::function<void(Error)> ended)
@@ -167,6 +177,7 @@ void Core::open(PartitionId partition, Epoch epoch) {
                            true});
     }
     slot.pump_number = ++pumps_;
+    slot.repeated = 0;
     DeadLetters& letters = place_.dead_letters ? *place_.dead_letters : stored_letters_;
     slot.pump =
         std::make_unique<Pump>(PumpPlace{place_.loop, place_.workers, place_.store, place_.source,
@@ -179,8 +190,9 @@ void Core::open(PartitionId partition, Epoch epoch) {
 
 void Core::on_move(OwnerMove move) {
     Slot& slot = slots_[move.partition];
-    // It was drained, and its progress stored.
-    if (move.from == options_.id && !slot.is_undrained) move.repeated = 0;
+    // It was drained. Not by us, if we take it up again after a restart.
+    const bool is_given_away = move.from == options_.id && move.to != options_.id;
+    if (is_given_away && !slot.is_undrained) move.repeated = slot.repeated;
     // Nobody read it before: there is no gap.
     if (move.to == options_.id && move.from.empty()) slot.told_epoch = move.epoch;
     journal_.add(std::move(move));
@@ -254,6 +266,7 @@ void Core::retire(PartitionId partition, std::uint64_t pump_number) {
     const PartitionStatus last = slot.pump->status();
     events_handled_ += last.events_handled;
     dead_letters_ += last.dead_letters;
+    slot.repeated = repeated_after(last);
     loss_.remember(slot.pump->progress());
     slot.pump.reset();
     loads_.forget(partition);

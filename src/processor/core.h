@@ -84,6 +84,8 @@ private:
         bool is_parked_told = false;
         std::optional<Epoch> waits_with;  // to be opened once that has ended
         std::uint64_t pump_number = 0;
+        // What its last pump handled beyond the checkpoint that it left; none: not known.
+        std::optional<std::int64_t> repeated = 0;
         Epoch told_epoch = {};  // the journal knows since when it is read with this one
     };
 

@@ -272,10 +272,40 @@ TEST(Core, tells_who_had_a_partition_and_why_it_moved) {
         ++moved;
         EXPECT_EQ(moves[1].to, "b");
         EXPECT_EQ(moves[1].reason, "handed over for balance, 2 members");
+        EXPECT_EQ(moves[1].repeated, 0);
         EXPECT_EQ(moves[2].from, "b");
         EXPECT_EQ(moves[2].reason, "taken over: 'b' has not been heard of");
     }
     EXPECT_EQ(moved, 2u);
+}
+
+// With manual checkpoints a handler may have had events that no checkpoint covers.
+TEST(Core, tells_how_many_events_a_hand_over_repeats) {
+    World world;
+    world.options.checkpoints.manual = true;
+    world.do_checkpoint = true;
+    world.append(5);
+    ASSERT_TRUE(world.start("a").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 5 * partitions; }));
+    world.do_checkpoint = false;
+    world.append(3);
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 8 * partitions; }));
+
+    ASSERT_TRUE(world.start("b").ok());
+    ASSERT_TRUE(world.run_until([&] { return world.seen.size() == 8 * partitions + 3 * 2; }));
+    EXPECT_TRUE(world.stop("a").is_clean);
+
+    std::size_t moved = 0;
+    for (std::uint32_t p = 0; p < partitions; ++p) {
+        const auto records = world.records(moves_key({p}));
+        ASSERT_EQ(records.size(), 1u);
+        for (const auto& move : decode_moves({p}, records[0].value)) {
+            if (move.from != "a" || move.to != "b") continue;
+            ++moved;
+            EXPECT_EQ(move.repeated, 3);
+        }
+    }
+    EXPECT_GE(moved, 2u);
 }
 
 TEST(Core, stops_when_another_hub_answers_at_its_address) {

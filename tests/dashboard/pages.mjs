@@ -44,6 +44,12 @@ test("the_picture_is_a_table_with_words", async (context) => {
   });
 });
 
+test("a_hand_over_says_what_was_repeated", (context) => visit(context, "handover", `${group}/processors`, async (page, server) => {
+  await page.getByText(/Nothing was repeated so far\.$/).waitFor();
+  server.event("move", { topic: "group:homes/aggregator", at: "2026-11-18T14:32:08.200Z", p: 8, from: "agg-7f2c", to: "agg-e5a0", reason: "handed over for balance, 4 members", gap_ms: 38, repeated: 212 });
+  await page.getByText(/212 events were repeated\.$/).waitFor();
+}));
+
 test("a_move_travels_and_is_listed", async (context) => {
   await visit(context, "balanced", `${group}/processors`, async (page, server) => {
     await head(page, "On an even keel.");

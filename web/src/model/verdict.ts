@@ -72,6 +72,13 @@ function need(model: GroupModel, found: Trouble[]): Verdict {
     };
 }
 
+// What the moves of the last minute to these members repeated, as far as it is known.
+function repeats_of(model: GroupModel, members: string[]): string {
+    const known = model.moves.filter(move => move.to !== null && members.includes(move.to) && move.repeated !== null && server_now() - Date.parse(move.at) < 60_000);
+    const sum = known.reduce((total, move) => total + move.repeated!, 0);
+    return known.length === 0 ? '' : sum === 0 ? ' Nothing was repeated so far.' : ` ${plural(sum, 'event')} ${sum === 1 ? 'was' : 'were'} repeated.`;
+}
+
 function hand_over(model: GroupModel, moving: number[]): Verdict {
     const counts: Record<string, number> = {};
     for (const p of moving) { const phase = phases[model.phase[p]!]!; counts[phase] = (counts[phase] ?? 0) + 1; }
@@ -86,7 +93,7 @@ function hand_over(model: GroupModel, moving: number[]): Verdict {
     if (joined_lately(joined) && arrived) parts.push(`${arrived} ${arrived === 1 ? 'has' : 'have'} arrived`);
     const say = (phase: string, word: string) => { const n = counts[phase]; if (n) parts.push(`${n} ${n === 1 ? 'is' : 'are'} ${word}`); };
     say('stored', 'stored'); say('draining', 'draining'); say('offered', 'waiting'); say('free', 'free');
-    return { head: [{ text: head }], sub: `${list(parts)}. Nothing repeats.`, spoken: head, needs: 0, counting: true };
+    return { head: [{ text: head }], sub: `${list(parts)}.${repeats_of(model, next)}`, spoken: head, needs: 0, counting: true };
 }
 
 // Whole minutes are enough for what is long ago.

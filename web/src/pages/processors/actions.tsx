@@ -62,7 +62,7 @@ export function DrainDialog({ model, member, close }: { model: GroupModel; membe
     const known = model.member(member), share = known?.share ?? 0, others = model.members.filter(one => one.id !== member && one.state === 'active').length;
     return <Dialog title="Drain an instance" close={close}>
         <p class="muted">{others === 0 ? 'It is the only member, so nobody can take its partitions: they stop until another joins.'
-            : `${plural(share, 'partition')} of `}{others === 0 ? null : <><Name v={member} /> are finished, stored and handed over to {plural(others, 'other member')}, one by one. Nothing repeats. The instance then stays without partitions until it is restarted.</>}</p>
+            : `${plural(share, 'partition')} of `}{others === 0 ? null : <><Name v={member} /> are finished, stored and handed over to {plural(others, 'other member')}, one by one. Only what a handler keeps beyond its checkpoint is repeated. The instance then stays without partitions until it is restarted.</>}</p>
         <label class="field-label">Type its name to confirm: <b><Name v={member} /></b><input class="input full" value={typed} onInput={event => set_typed(event.currentTarget.value)} autofocus /></label>
         <Ask asking={asking} done={asking.asked !== null && share === 0} label="Drain" danger disabled={typed !== member} close={close} act={() => void asking.ask({ action: 'drain', member })} />
     </Dialog>;
