@@ -1,39 +1,13 @@
-// A JSON text as an indented tree, drawn from what was parsed; numbers that look like times get a note.
+// A JSON body as an indented tree, drawn from its own text; numbers that look like times get a note.
 import { useState } from 'preact/hooks';
-import { duration, moment, visible } from '../formats';
+import { visible } from '../formats';
+import { json_pieces } from './json_pieces';
 
-const shown_max = 64 * 1024, nodes_max = 3000;
-
-function time_note(value: number, stored: string | null): string {
-    const ms = value > 1e12 && value < 4e12 ? value : value > 1e9 && value < 4e9 ? value * 1000 : null, at = moment(stored);
-    if (ms === null || at === null) return '';
-    const before = at - ms;
-    return Math.abs(before) > 31 * 86_400_000 ? '' : `${duration(Math.abs(before), 'move')} ${before >= 0 ? 'before' : 'after'} stored`;
-}
-
-interface Budget { left: number }
-
-function Value({ value, stored, depth, budget }: { value: unknown; stored: string | null; depth: number; budget: Budget }): preact.ComponentChildren {
-    if (--budget.left < 0) return <span class="p">…</span>;
-    if (value === null || typeof value === 'boolean') return <span class="w">{String(value)}</span>;
-    if (typeof value === 'number') {
-        const note = time_note(value, stored);
-        return <><span class="nu">{String(value)}</span>{note ? <span class="p">  {note}</span> : null}</>;
-    }
-    if (typeof value === 'string') return <span class="s">"{visible(value)}"</span>;
-    const list = Array.isArray(value), entries: [string, unknown][] = list ? value.map((one, i) => [String(i), one]) : Object.entries(value as object);
-    if (entries.length === 0) return <span class="p">{list ? '[]' : '{}'}</span>;
-    const inner = '  '.repeat(depth + 1);
-    return <><span class="p">{list ? '[' : '{'}</span>{'\n'}
-        {entries.map(([name, one], i) => <>{inner}{list ? null : <><span class="k">"{visible(name)}"</span><span class="p">: </span></>}
-            {Value({ value: one, stored, depth: depth + 1, budget })}<span class="p">{i < entries.length - 1 ? ',' : ''}</span>{'\n'}</>)}
-        {'  '.repeat(depth)}<span class="p">{list ? ']' : '}'}</span></>;
-}
+const shown_max = 64 * 1024;
 
 export function JsonTree({ text, stored }: { text: string; stored: string | null }) {
-    let value: unknown;
-    try { value = JSON.parse(text); } catch { return <PlainText text={text} />; }
-    return <div class="json">{Value({ value, stored, depth: 0, budget: { left: nodes_max } })}</div>;
+    const pieces = json_pieces(text, stored);
+    return pieces ? <div class="json">{pieces.map(piece => <span class={piece.tone}>{piece.text}</span>)}</div> : <PlainText text={text} />;
 }
 
 export function PlainText({ text }: { text: string }) {
