@@ -61,7 +61,7 @@ struct HomeSum {
 // Of the readings of one home, in the order in which they came. At least one.
 HomeSum sum_of(std::span<const Reading> readings);
 
-// "2026-11-18/14/07/3200-18204331.jsonl": day, hour, partition, minute and second, first event.
+// "2026-11-18/14/07/3200-000018204331.jsonl": day, hour, partition, minute and second, first event.
 // Sorted by name, the objects of a partition are in order.
 std::string object_name(const WindowHead& head);
 // "2026-11-18/14/07/", where all objects of that partition and hour lie.

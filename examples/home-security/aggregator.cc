@@ -12,6 +12,10 @@
 //      passes an event whose window is not written, and always lies between two windows.
 //   4  Whoever continues after a crash or a hand-over begins at the start of a window, gets all of
 //      its events again, and writes the same object again.
+//   5  A window that no later event has ended is written when the clock says that it is over. If
+//      events of it come all the same, they are an object of their own. So its checkpoint is
+//      stored before anything else is handled: nobody then writes the first object anew with the
+//      events of both.
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -31,8 +35,9 @@ using evenkeel::Partition;
 using evenkeel::Result;
 
 // A partition without events: its last window is written when it has been over for this long. It
-// must be longer than the clocks of hub and aggregator may differ. (If they differ by more, late
-// events of that window become an object of their own: its name has the number of its first event.)
+// must be longer than the clocks of hub and aggregator may differ, and than reader or process may
+// stall. (If it is not, late events of that window become an object of their own: its name has the
+// number of its first event.)
 constexpr auto quiet_after = 3s;
 
 struct Options {
@@ -48,6 +53,7 @@ public:
         : objects_(objects), length_ms_(std::chrono::milliseconds(length).count()) {}
 
     Result<> on_events(Partition& partition, Events events) override {
+        if (auto stored = store_end_by_clock(partition); !stored) return stored;
         for (const evenkeel::Event& event : events) {
             // After a failed write the batch comes again: what is in the window stays in it.
             if (last_ && event.sequence_number <= last_->sequence_number) continue;
@@ -59,7 +65,11 @@ public:
             add(event);
         }
         // An empty batch: no event came for a while.
-        if (events.empty() && is_open() && is_over()) return write(partition);
+        if (events.empty() && is_open() && is_over()) {
+            if (auto written = write(partition); !written) return written;
+            is_end_unstored_ = true;
+            return store_end_by_clock(partition);
+        }
         return {};
     }
 
@@ -72,6 +82,16 @@ private:
     bool is_over() const {
         const auto now = std::chrono::system_clock::now().time_since_epoch() - quiet_after;
         return std::chrono::duration_cast<std::chrono::milliseconds>(now).count() >= head_.to_ms;
+    }
+
+    // Rule 5. `unavailable` while the store cannot be written: no event is handled until it can.
+    Result<> store_end_by_clock(Partition& partition) {
+        if (!is_end_unstored_) return {};
+        if (const auto stored = partition.flush(); !stored) {
+            return evenkeel::Error{evenkeel::ErrorCode::unavailable, stored.error().detail};
+        }
+        is_end_unstored_ = false;
+        return {};
     }
 
     void open(const Partition& partition, std::int64_t first_sequence, std::int64_t from_ms) {
@@ -117,6 +137,7 @@ private:
     homes::WindowHead head_;  // without events: no window is open
     std::vector<homes::Reading> readings_;
     std::optional<evenkeel::Event> last_;
+    bool is_end_unstored_ = false;  // the checkpoint of a window that the clock has ended
 };
 
 }  // namespace
