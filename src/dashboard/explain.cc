@@ -1,80 +1,115 @@
 #include "dashboard/explain.h"
 
 #include <algorithm>
+#include <functional>
 
 #include <fmt/core.h>
+
+#include "base/text.h"
 
 namespace evenkeel::dashboard {
 namespace {
 
-std::string time_text(std::int64_t ms) {
-    return ms == 0 ? "a time that is not known" : to_string(WallTime{ms});
+constexpr std::size_t reason_bytes_max = 160;
+
+std::string listed(const std::vector<std::string>& words) {
+    std::string text;
+    for (std::size_t i = 0; i < words.size(); ++i) {
+        if (i > 0) text += i + 1 == words.size() ? " and " : ", ";
+        text += words[i];
+    }
+    return text;
 }
 
-std::string owner_sentence(const PartitionView& partition) {
-    if (!partition.owner) return fmt::format("Nobody owns partition {}.", partition.partition);
-    return fmt::format("{} owns partition {} since {}, with epoch {}.", *partition.owner,
-                       partition.partition, time_text(partition.owned_since_ms), partition.epoch);
+std::string duration_text(std::int64_t ms) {
+    if (ms < 1000) return fmt::format("{} ms", ms);
+    if (ms < 60'000) return fmt::format("{:.1f} s", static_cast<double>(ms) / 1000);
+    return fmt::format("{} min {} s", ms / 60'000, ms / 1000 % 60);
+}
+
+// ", nobody read it for 41 ms and nothing repeated", of what is known.
+std::string cost(const processor::OwnerMove& move) {
+    std::vector<std::string> words;
+    if (move.gap_ms) words.push_back("nobody read it for " + duration_text(*move.gap_ms));
+    if (move.repeated == 0) {
+        words.emplace_back("nothing repeated");
+    } else if (move.repeated) {
+        words.push_back(
+            fmt::format("{} event{} repeated", *move.repeated, *move.repeated == 1 ? "" : "s"));
+    }
+    return words.empty() ? "" : "; " + listed(words);
 }
 
 std::string origin_sentence(const GroupView& view, std::uint32_t partition) {
     const auto move = std::ranges::find_if(view.moves, [&](const processor::OwnerMove& each) {
         return each.partition.value == partition;
     });
-    if (move == view.moves.end()) return "Its last move is not known.";
-    return fmt::format(
-        "It went from {} to {} at {}: {}.", move->from.empty() ? "nobody" : move->from,
-        move->to.empty() ? "nobody" : move->to, time_text(move->at_ms), move->reason);
+    if (move == view.moves.end()) {
+        return "No move of it is in the journal: it has been here for longer than that.";
+    }
+    if (move->to.empty()) return fmt::format("{} gave it up.", shown(move->from));
+    if (move->from.empty()) return fmt::format("Nobody had it before {}.", shown(move->to));
+    if (move->from == move->to) {
+        return fmt::format("{} had it before it was restarted{}.", shown(move->to), cost(*move));
+    }
+    if (move->reason.starts_with("taken over")) {
+        return fmt::format("It was taken over from {}, which was silent{}.", shown(move->from),
+                           cost(*move));
+    }
+    return fmt::format("It came from {} ({}){}.", shown(move->from),
+                       printable(move->reason, reason_bytes_max), cost(*move));
 }
 
-std::string share_sentence(const GroupView& view) {
-    constexpr std::size_t named_max = 12;
-    if (view.members.empty()) return "No member of the group is running.";
-    std::string shares;
-    for (std::size_t i = 0; i < std::min(view.members.size(), named_max); ++i) {
-        shares += fmt::format("{}{} {}", shares.empty() ? "" : ", ", view.members[i].id,
-                              view.members[i].share);
+// The shares of the members that take partitions, the largest first.
+std::vector<std::uint32_t> shares_of(const GroupView& view) {
+    std::vector<std::uint32_t> shares;
+    for (const MemberView& member : view.members) {
+        if (member.state == "active" || member.share > 0) shares.push_back(member.share);
     }
-    if (view.members.size() > named_max) {
-        shares += fmt::format(" and {} more", view.members.size() - named_max);
-    }
-    return fmt::format("{} member{} share {} partitions: {}.", view.members.size(),
-                       view.members.size() == 1 ? "" : "s", view.partitions.size(), shares);
+    std::ranges::sort(shares, std::greater<>());
+    return shares;
+}
+
+std::string balance_sentence(const GroupView& view) {
+    constexpr std::size_t named_max = 6;
+    const auto shares = shares_of(view);
+    if (shares.size() < 2) return "It stays: there is no other member.";
+    std::vector<std::string> words;
+    for (const auto share : shares) words.push_back(std::to_string(share));
+    const std::string said = shares.size() <= named_max
+                                 ? "are " + listed(words)
+                                 : fmt::format("go from {} to {}", shares.back(), shares.front());
+    return shares.front() - shares.back() <= 1
+               ? fmt::format("It stays: shares {}, and moving it would make nothing more even.",
+                             said)
+               : fmt::format("Shares {}, so partitions still move, one after another.", said);
 }
 
 std::string state_sentence(const PartitionView& partition) {
-    if (partition.state == "parked") {
-        return fmt::format("It is parked since {}: {}. It stays so until it is resumed.",
-                           time_text(partition.since_ms.value_or(0)),
-                           partition.cause.value_or("the reason is not known"));
-    }
-    if (partition.state == "paused") return "It is paused by an operator until it is resumed.";
+    if (partition.state == "parked") return "It is parked: nobody reads it until it is resumed.";
+    if (partition.state == "paused") return "It is paused: nobody reads it until it is resumed.";
+    if (partition.state == "stalled") return "A stall alone does not move a partition.";
     return "";
 }
 
 std::string next_sentence(const GroupView& view, const PartitionView& partition) {
     const auto owner = std::ranges::find_if(
         view.members, [&](const MemberView& member) { return partition.owner == member.id; });
-    const bool is_there = owner != view.members.end();
-    if (partition.phase == "offered" && partition.next) {
-        return fmt::format(
-            "It is offered to {}: when its handler has ended and its checkpoint is "
-            "stored, it moves.",
-            *partition.next);
-    }
-    const std::string next = partition.next ? *partition.next + " takes it" : "nobody can take it";
+    const std::string next =
+        partition.next ? shown(*partition.next) + " takes it" : "nobody can take it";
     if (!partition.owner) return fmt::format("It is free: {}.", next);
-    if (!is_there) return fmt::format("Its owner is not a member any more: {}.", next);
-    if (owner->state == "silent") {
-        return fmt::format("Its owner has been silent for {:.1f} s. If it stays so, {}.",
-                           static_cast<double>(owner->silent_ms) / 1000, next);
+    if (owner == view.members.end()) {
+        return fmt::format("Its owner is not a member any more: {}.", next);
+    }
+    if (owner->state == "silent") return fmt::format("If its owner stays silent, {}.", next);
+    if (partition.phase != "owned" && partition.next) {
+        return fmt::format(
+            "It is on its way to {}: it moves when its handler has ended and its checkpoint is "
+            "stored.",
+            shown(*partition.next));
     }
     if (owner->state == "leaving") return "Its owner is leaving and hands everything over.";
-    const auto [least, most] = std::ranges::minmax(view.members, {}, &MemberView::share);
-    return most.share - least.share <= 1
-               ? "Shares differ by at most one, so it stays."
-               : "Shares differ by more than one: members are joining or leaving, and partitions "
-                 "move one after another.";
+    return balance_sentence(view);
 }
 
 }  // namespace
@@ -82,10 +117,9 @@ std::string next_sentence(const GroupView& view, const PartitionView& partition)
 std::vector<std::string> explain(const GroupView& view, std::uint32_t partition) {
     if (partition >= view.partitions.size()) return {};
     const PartitionView& wanted = view.partitions[partition];
-    std::vector<std::string> sentences{owner_sentence(wanted), origin_sentence(view, partition),
-                                       share_sentence(view)};
+    std::vector<std::string> sentences{origin_sentence(view, partition),
+                                       next_sentence(view, wanted)};
     if (auto state = state_sentence(wanted); !state.empty()) sentences.push_back(std::move(state));
-    sentences.push_back(next_sentence(view, wanted));
     return sentences;
 }
 

@@ -1,5 +1,5 @@
-// "Why is this partition here?" in sentences: who owns it, whence it came, what the shares are, and
-// why it stays or where it goes next. Pure.
+// "Why is this partition here?" in sentences: whence it came and what that cost, and why it stays
+// or where it goes next. Without times of day, which a reader wants in a zone of his own. Pure.
 #pragma once
 
 #include <cstdint>

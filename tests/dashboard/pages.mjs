@@ -50,6 +50,13 @@ test("a_hand_over_says_what_was_repeated", (context) => visit(context, "handover
   await page.getByText(/212 events were repeated\.$/).waitFor();
 }));
 
+test("a_partition_says_why_it_is_here_in_the_servers_words", async (context) => {
+  const { sentences } = JSON.parse(readFileSync(new URL("support/explain.json", import.meta.url), "utf8"));
+  await visit(context, "why", `${group}/processors?p=11`, async (page) => {
+    for (const sentence of sentences) await page.getByRole("complementary").getByText(sentence, { exact: true }).waitFor();
+  });
+});
+
 test("a_move_travels_and_is_listed", async (context) => {
   await visit(context, "balanced", `${group}/processors`, async (page, server) => {
     await head(page, "On an even keel.");

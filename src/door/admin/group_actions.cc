@@ -89,14 +89,17 @@ Response GroupActions::explain(const AdminCall& call) const {
     if (!query.ok()) return error_of(query.error());
     const auto partition = parse_number<std::uint32_t>((*query)["p"]);
     if (!partition) return bad_request("p must be the number of a partition");
-    const auto sentences = dashboard::explain(dashboard_->groups().view(**group), *partition);
+    const auto view = dashboard_->groups().view(**group);
+    const auto sentences = dashboard::explain(view, *partition);
     if (sentences.empty()) {
         return error_of(
             {ErrorCode::not_found, fmt::format("there is no partition {}", *partition)});
     }
     JsonWriter json;
     json.object([&] {
-        json.member("p", *partition).key("sentences").array([&] {
+        json.member("p", *partition).member("owner", view.partitions[*partition].owner);
+        json.member("epoch", view.partitions[*partition].epoch);
+        json.key("sentences").array([&] {
             for (const auto& sentence : sentences) json.value(sentence);
         });
     });

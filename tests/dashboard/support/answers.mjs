@@ -1,12 +1,16 @@
 // The made-up answers of the stand-in, by route and by the name of a state.
+import { readFileSync } from 'node:fs';
 import { groups, moment, evil, random } from './groups.mjs';
 import { events, letters, one_event, one_letter } from './events.mjs';
 
+// What the server says of partition 11; its own test compares it.
+const explained = JSON.parse(readFileSync(new URL('explain.json', import.meta.url), 'utf8'));
 const iso = ms => new Date(moment - ms).toISOString();
+const root_key = { name: 'RootManageSharedAccessKey', hub: null, rights: ['Listen', 'Manage', 'Send'], fixed: true };
 const group_of = state => (groups[state] ?? groups.why)();
 
 const server = () => ({
-    version: '0.2.0', identity: 'stand-in', mode: 'dev', demo: null, started_at: iso(273_600_000), up_seconds: 273_600, now: iso(0),
+    version: '0.2.0', identity: 'stand-in', mode: 'dev', demo: null, started_at: iso(273_600_000), up_seconds: 273_600, now: iso(0), amqp_port: 5673, amqps_port: null,
     disk_free_bytes: 212e9, disk_total_bytes: 500e9, access: { rule: null, rights: ['Listen', 'Manage', 'Send'], hub: null, open: true },
 });
 
@@ -31,10 +35,8 @@ export function answers(state, method, url, body, authorization) {
     if (path === '/groups') return [200, { groups: watched(state) }];
     if (path === '/hubs' && method === 'GET') return [200, { hubs: state === 'hostile' ? [{ name: evil, partitions: 16 }] : [{ name: 'homes', partitions: 16 }, { name: 'telemetry', partitions: 1000 }] }];
     if (path.endsWith('/processors')) return [200, group_of(state)];
-    if (path.includes('/explain')) return [200, { p: Number(url.searchParams.get('p')), sentences: state === 'hostile' ? [evil] : [
-        'It came from agg-7f2c, which had 8 of 16 when agg-03da joined. A fair share of three is 5 or 6, so agg-7f2c offered two; this was one of them. It drained in 41 ms and nothing repeated.',
-        'It stays: shares are 6, 5 and 5, and moving it would make nothing more even. A stall alone does not move a partition.'] }];
-    if (path.endsWith('/requests') && method === 'POST') return JSON.parse(body).preview ? [200, { repeats: 12_410, skips: 0, partitions: [] }] : [202, { asked: true }];
+    if (path.includes('/explain')) return [200, { p: Number(url.searchParams.get('p')), sentences: state === 'hostile' ? [evil] : explained.sentences }];
+    if (path.endsWith('/requests') && method === 'POST') return JSON.parse(body).preview ? [200, JSON.parse(body).to === 'newest' ? { repeats: 0, skips: 48_726, partitions: [] } : { repeats: 12_410, skips: 0, partitions: [] }] : [202, { asked: true }];
     const more = browse(state, path, url, method, body);
     return more ?? [404, { error: { code: 'not_found', message: 'There is no such route.' } }];
 }
@@ -43,15 +45,15 @@ function browse(state, path, url, method, body) {
     if (path === '/overview') return [200, overview(state)];
     if (path.endsWith('/lag')) return [200, lag()];
     if (/\/events\/\d+$/.test(path)) return [200, one_event(state)];
-    if (path.endsWith('/events')) return method === 'POST' ? [201, { sent: [{ partition: 11, first: 18_338_221, last: 18_338_221 }] }] : [200, events(state)];
+    if (path.endsWith('/events')) return method === 'POST' ? [201, { sent: [{ partition: 11, first: 18_338_221, last: 18_338_221 }] }] : [200, events(state, url.searchParams.get('where'))];
     if (path.endsWith('/dead-letters')) return [200, letters(state, url.searchParams.get('cause'))];
     if (/\/dead-letters\/\d+\/\d+$/.test(path)) return method === 'DELETE' ? [204, undefined] : [200, one_letter(state)];
     if (path.endsWith('/resend')) return [200, { partition: 7, sequence_number: 18_338_221 }];
     if (path === '/connections') return [200, { total: connections(state).length, next: null, connections: connections(state) }];
     if (path === '/keys' && method === 'POST') return [201, { ...JSON.parse(body), hub: null, fixed: false, primary_key: 'made-key', secondary_key: 'other-key' }];
-    if (path.includes('/keys/')) return method === 'DELETE' ? [204, undefined] : [200, { name: 'devices', hub: 'homes', rights: ['Send'], fixed: false, primary_key: 'shown-key', secondary_key: 'other-key' }];
+    if (path.includes('/keys/')) return method === 'DELETE' ? [204, undefined] : [200, { ...(path.startsWith('/keys/') ? root_key : { name: 'devices', hub: 'homes', rights: ['Send'], fixed: false }), primary_key: 'shown-key', secondary_key: 'other-key' }];
     if (path === '/hubs' && method === 'POST') return [201, {}];
-    if (path === '/keys') return [200, { keys: [{ name: 'RootManageSharedAccessKey', hub: null, rights: ['Listen', 'Manage', 'Send'], fixed: true }, { name: state === 'hostile' ? evil : 'devices', hub: 'homes', rights: ['Send'], fixed: false }] }];
+    if (path === '/keys') return [200, { keys: [root_key, { name: state === 'hostile' ? evil : 'devices', hub: 'homes', rights: ['Send'], fixed: false }] }];
     if (path.endsWith('/readers')) return [200, { readers: groups.balanced().partitions.flatMap(one => [{ partition: one.p, group: state === 'hostile' ? evil : 'aggregator', name: state === 'hostile' ? evil : one.owner, epoch: one.epoch, next_sequence_number: one.end }, { partition: one.p, group: 'alarms', name: null, epoch: null, next_sequence_number: one.end }]) }];
     if (path.endsWith('/partitions')) return [200, { partitions: balanced_partitions() }];
     if (/^\/hubs\/[^/]+$/.test(path)) return [200, { name: 'homes', partitions: 16, retention_ms: 86_400_000, partition_bytes_max: null, created_at: iso(9e8), groups: [] }];
@@ -99,6 +101,6 @@ function overview(state) {
         in_per_s: 10_112, out_per_s: 20_190, behind_ms: Math.max(...group.partitions.map(one => one.behind_ms ?? 0)), loss_s: Math.min(...group.partitions.map(one => one.loss_s ?? 86_400)), connections: 14, disk_free_bytes: 212e9, disk_total_bytes: 500e9, disk_full_s: 41.4 * 86_400,
         hubs: state === 'hostile' ? [hub(evil, 16, 10, 10, 1, 1, 1, 24)] : [hub('homes', 16, 291_269_296, 38.1e9, 10_002, 20_004, 5, 24), hub('telemetry', 1000, 9_120_004, 4.2e9, 110, 186, 9, 168), hub('door-events', 4, 80_212, 12e6, 0.3, 0.3, 12, 24), hub('letters', 1, 48, 48e3, 0, 0, 15, 720)],
         history: { t, in: ins, out: outs, hubs: lines }, moves: [...group.moves.map(move => ({ ...move, hub: group.hub, group: group.group })),
-            { at: iso(970_000), p: 7, from: group.members[2]?.id ?? 'x', to: group.members[1]?.id ?? 'y', reason: state === 'hostile' ? evil : 'taken over: agg-03da silent', gap_ms: 6800, repeated: null, hub: group.hub, group: group.group }].sort((a, b) => a.at < b.at ? 1 : -1),
+            { at: iso(970_000), p: 7, from: group.members[2]?.id ?? 'x', to: group.members[1]?.id ?? 'y', reason: state === 'hostile' ? evil : "taken over: 'agg-03da' has not been heard of", gap_ms: 6800, repeated: null, hub: group.hub, group: group.group }].sort((a, b) => a.at < b.at ? 1 : -1),
     };
 }

@@ -14,7 +14,7 @@ export function one_event(state) {
     return event(11, 18_289_733, 154, 'home-48213', { home: 48213, kind: 'glass', state: 'broken', sensor: { id: 4, name: 'terrace door', battery: 0.81 }, at: moment - 162 }, { sections: [{ name: 'application-properties', hex: '00537400c1' }] });
 }
 
-export function events(state) {
+export function events(state, where) {
     if (state === 'hostile') {
         const large = 'A'.repeat(1 << 20);
         return { events: [one_event(state), event(0, 2, 200, null, large), event(0, 3, 210, '\u202e\u0000', '\u0000\u0001\u001b[31m<b>x</b>\ufffd')], looked_at: 3, matched: 3, cursor: null, problems: [evil] };
@@ -24,7 +24,9 @@ export function events(state) {
         const [kind, word, sensor] = kinds[Math.floor(next() * 5)], home = Math.floor(next() * 100_000);
         return event(Math.floor(next() * 16), 18_204_331 + Math.floor(next() * 90_000), 10 + i * 37, `home-${String(home).padStart(5, '0')}`, { kind, state: word, sensor, at: moment - i * 37 });
     });
-    return { events: rows, looked_at: 812, matched: 24, cursor: '1', problems: [] };
+    const kind = /^body\.kind == "(\w+)"$/.exec(where ?? '')?.[1];  // the only filter that is known here
+    const matched = rows.filter(row => !kind || JSON.parse(row.body.value).kind === kind);
+    return { events: matched, looked_at: 812, matched: matched.length, cursor: '1', problems: [] };
 }
 
 const causes = [{ cause: 'unknown sensor type co', count: 3, first_at: iso(660_000), last_at: iso(126_000) }, { cause: 'body is not JSON', count: 3, first_at: iso(2e7), last_at: iso(18_000_000) }, { cause: 'home 99,214 has no address', count: 1, first_at: iso(19_800_000), last_at: iso(19_800_000) }];
@@ -37,6 +39,6 @@ export function letters(state, cause) {
 }
 
 export function one_letter(state) {
-    const { dead_letters: [first] } = letters(state, null), at = moment - 126_000;
-    return { ...first, ...event(7, 18_241_507, 132_200, 'home-20417', { home: 20417, kind: 'co', state: 'ppm', value: 4, sensor: { id: 9, name: 'boiler room' } }), at: first.at, cause: first.cause, attempts: 5, attempts_at: [6200, 6000, 5600, 4800, 3200].map(ms => new Date(at - ms).toISOString()) };
+    const { dead_letters: [first] } = letters(state, null);
+    return { ...first, ...event(7, 18_241_507, 132_200, 'home-20417', { home: 20417, kind: 'co', state: 'ppm', value: 4, sensor: { id: 9, name: 'boiler room' } }), at: first.at, cause: first.cause, attempts: 5 };
 }

@@ -44,8 +44,8 @@ function snapshot(members, partitions, moves, more = {}) {
 }
 
 const joined = [[14, 'B', 357_000, 38], [11, 'A', 357_100, 41], [8, 'B', 358_000, 36], [4, 'B', 358_100, 52], [2, 'A', 358_200, 44]]
-    .map(([p, from, ms, gap]) => ({ at: at(ms), p, from: ids[from], to: ids.C, reason: 'handed over: agg-03da joined', gap_ms: gap, repeated: 0 }));
-const first = [[15, 'A'], [14, 'C'], [13, 'A'], [9, 'A']].map(([p, to]) => ({ at: at(2_046_000), p, from: null, to: ids[to], reason: 'free: first start', gap_ms: null, repeated: 0 }));
+    .map(([p, from, ms, gap]) => ({ at: at(ms), p, from: ids[from], to: ids.C, reason: 'handed over for balance, 3 members', gap_ms: gap, repeated: 0 }));
+const first = [[15, 'A'], [14, 'C'], [13, 'A'], [9, 'A']].map(([p, to]) => ({ at: at(2_046_000), p, from: null, to: ids[to], reason: 'nobody had it before', gap_ms: null, repeated: 0 }));
 
 function three() {
     return [member(ids.A, 3_600_000, 700, 'host-1'), member(ids.B, 3_500_000, 1300, 'host-2'), member(ids.C, 360_000, 200, 'host-3')];
@@ -72,7 +72,7 @@ export function takeover() {
 // As `handover`, a moment before partition 0 has arrived.
 export function leaving() {
     const group = handover();
-    Object.assign(group.partitions[0], { owner: ids.A, phase: 'stored', next: ids.D, epoch: 14, reader_epoch: 14 });
+    Object.assign(group.partitions[0], { owner: ids.A, phase: 'draining', next: ids.D, epoch: 14, reader_epoch: 14 });
     return group;
 }
 
@@ -82,17 +82,17 @@ export function handover() {
     const set = (p, change) => Object.assign(partitions[p], change);
     for (const one of partitions) one.owned_since = at(2_046_000);
     set(0, { owner: ids.D, owned_since: at(283), epoch: 15, reader_epoch: 15, stored_ms: 100, repeats_max: 62 });
-    set(5, { phase: 'stored', next: ids.D, behind_ms: 700, stored_ms: 20, repeats_max: 0 });
+    set(5, { phase: 'draining', next: ids.D, behind_ms: 700, stored_ms: 20, repeats_max: 0 });
     set(8, { phase: 'draining', next: ids.D, behind_ms: 900 });
     set(13, { phase: 'offered', next: ids.D });
-    return snapshot(members, partitions, [{ at: at(283), p: 0, from: ids.A, to: ids.D, reason: 'handed over: agg-e5a0 joined', gap_ms: 38, repeated: 0 }, ...first]);
+    return snapshot(members, partitions, [{ at: at(283), p: 0, from: ids.A, to: ids.D, reason: 'handed over for balance, 4 members', gap_ms: 38, repeated: 0 }, ...first]);
 }
 
 export function why() {
     const group = balanced();
-    Object.assign(group.partitions[11], { state: 'stalled', since: at(74_000), cause: 'One call of the handler has run for 74 s.', behind_ms: 74_000, stored_ms: 74_000, repeats_max: 256, lag: 48_726, end: 18_338_220, checkpoint: 18_289_494, loss_s: 86_326, out_per_s: 0 });
-    Object.assign(group.partitions[5], { state: 'parked', since: at(1_104_000), cause: 'Event 18,246,736 failed 5 times.', behind_ms: 1_104_000, stored_ms: 1_104_000, repeats_max: 0, lag: 686_000, loss_s: 85_296, out_per_s: 0 });
-    group.moves = [...joined, { at: at(1_768_000), p: 11, from: ids.B, to: ids.A, reason: 'taken over: agg-b91e silent', gap_ms: 6800, repeated: 212 }];
+    Object.assign(group.partitions[11], { state: 'stalled', since: at(74_000), cause: 'Events wait, but no checkpoint was stored since then.', behind_ms: 74_000, stored_ms: 74_000, repeats_max: 256, lag: 48_726, end: 18_338_220, checkpoint: 18_289_494, loss_s: 86_326, out_per_s: 0 });
+    Object.assign(group.partitions[5], { state: 'parked', since: at(1_104_000), cause: 'event 18246736 failed 5 times: unknown sensor type co', behind_ms: 1_104_000, stored_ms: 1_104_000, repeats_max: 0, lag: 686_000, loss_s: 85_296, out_per_s: 0 });
+    group.moves = [...joined, { at: at(1_768_000), p: 11, from: ids.B, to: ids.A, reason: "taken over: 'agg-b91e' has not been heard of", gap_ms: 6800, repeated: 212 }];
     return group;
 }
 
@@ -119,9 +119,9 @@ export function thousand() {
     Object.assign(partitions[730], { state: 'parked', since: at(2_600_000), behind_ms: 2_600_000 });
     const moves = [];
     const batch = (ms, reason, to, n) => { for (let i = 0; i < n; ++i) moves.push({ at: at(ms + i), p: (i * 24 + n) % 1000, from: owners[i % 20], to, reason, gap_ms: 40, repeated: 0 }); };
-    batch(738_000, 'handed over: idx-24 joined', owners[23], 41);
-    batch(3_116_000, 'handed over: idx-09 drained', owners[8], 43);
-    batch(3_217_000, 'handed over: idx-23 joined', owners[22], 43);
+    batch(738_000, 'handed over for balance, 24 members', owners[23], 41);
+    batch(3_116_000, "handed over: 'idx-09' stops", owners[8], 43);
+    batch(3_217_000, 'handed over for balance, 23 members', owners[22], 43);
     return snapshot(members, partitions, moves, { hub: 'telemetry', group: 'indexer', dead_letters: 0 });
 }
 

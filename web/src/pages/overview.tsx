@@ -5,7 +5,7 @@ import { server_now } from '../clock';
 import { bytes, count, duration, moment, pad, plural, rate, setting, short_count, time } from '../formats';
 import { use_title } from '../model/load';
 import { OwnerMarks } from '../model/owners';
-import { in_short } from '../model/why';
+import { in_short } from '../model/reason';
 import { use_interval } from '../model/use';
 import { Badge, CopyButton, Name, Segments, Text, Time, Waiting, use_width } from '../parts/basics';
 import { Chart, Sparkline } from '../parts/chart';

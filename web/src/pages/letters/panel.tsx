@@ -11,17 +11,16 @@ import { go_query } from '../../route';
 import { state } from '../../state';
 import { ActDialog } from './act';
 
-type Whole = Letter & Partial<Event> & { attempts_at?: string[] };
+type Whole = Letter & Partial<Event>;
 
-// From the event's storing to when it was dead-lettered; the attempts themselves where the letter says their times.
+// How often it was tried, and the time from its storing to when it was dead-lettered.
 function Attempts({ letter }: { letter: Whole }) {
-    const from = moment(letter.attempts_at?.[0] ?? letter.enqueued_at ?? null), to = moment(letter.at);
+    const from = moment(letter.enqueued_at), to = moment(letter.at);
     if (from === null || to === null) return <h3>{plural(letter.attempts, 'attempt')}</h3>;
-    const x = (at: number) => to > from ? 6 + (at - from) / (to - from) * 350 : 6;
-    return <><h3>{plural(letter.attempts, 'attempt')} in {duration(to - from, 'move')}</h3>
+    return <><h3>{plural(letter.attempts, 'attempt')}, dead-lettered {duration(to - from, 'move')} after it was stored</h3>
         <svg class="attempts" width="100%" viewBox="0 0 376 38" role="img" aria-label={`${plural(letter.attempts, 'attempt')}, dead-lettered ${time(to, server_now())}`}><line x1={6} x2={370} y1={10} y2={10} />
-            {(letter.attempts_at ?? []).map(at => <circle cx={x(moment(at) ?? from)} cy={10} r={4.5} />)}<rect x={362} y={4} width={12} height={12} rx={2} />
-            <text x={0} y={34}>{time(from, server_now())}</text><text x={374} y={34} text-anchor="end">dead-lettered {time(to, server_now())}</text></svg></>;
+            <circle cx={6} cy={10} r={4.5} /><rect x={362} y={4} width={12} height={12} rx={2} />
+            <text x={0} y={34}>stored {time(from, server_now())}</text><text x={374} y={34} text-anchor="end">dead-lettered {time(to, server_now())}</text></svg></>;
 }
 
 export function LetterPanel({ hub, group, open, partitions, done }: { hub: string; group: string; open: string; partitions: number; done(): void }) {

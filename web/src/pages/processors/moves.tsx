@@ -1,5 +1,5 @@
 // Moves: what is under way on top, then the journal, newest first.
-import { in_short } from '../../model/why';
+import { in_short } from '../../model/reason';
 import { useRef, useState } from 'preact/hooks';
 import { count, duration, moment, pad, unknown } from '../../formats';
 import { server_now, steady } from '../../clock';

@@ -4,7 +4,6 @@ import { count, duration, moment, pad, plural, unknown } from '../../formats';
 import { server_now } from '../../clock';
 import { get, group_path } from '../../api/client';
 import { type GroupModel, states } from '../../model/group';
-import { why } from '../../model/why';
 import { Badge, Name, Panel, Text, Time } from '../../parts/basics';
 import { address, go_query } from '../../route';
 import { state } from '../../state';
@@ -25,16 +24,17 @@ function Trouble({ model, p }: { model: GroupModel; p: number }) {
     </>;
 }
 
-// The server's sentences; none when it has no answer, null while it is asked.
-function use_sentences(model: GroupModel, p: number): string[] | null {
-    const [said, set_said] = useState<string[] | null>(null);
-    const owner = model.owner_of(p), next = model.next_of(p), kind = model.state[p];
+// The server's sentences, asked for again when what they are about changes.
+function use_sentences(model: GroupModel, p: number): string[] {
+    const [said, set_said] = useState<string[]>([]);
+    const move = model.moves.find(one => one.p === p), shares = model.members.map(member => member.share).sort((a, b) => a - b);
+    const about = JSON.stringify([p, model.owner_of(p), model.next_of(p), model.state[p], model.phase[p], model.orphaned(p), move, shares]);
     useEffect(() => {
         let current = true;
         get<{ sentences: string[] }>(`${group_path(model.hub, model.group)}/explain?p=${p}`)
-            .then(answer => { if (current) set_said(answer.sentences); }, () => { if (current) set_said([]); });
+            .then(answer => { if (current) set_said(answer.sentences); }, (error: Error) => { if (current) set_said([error.message]); });
         return () => { current = false; };
-    }, [p, owner, next, kind]);
+    }, [about]);
     return said;
 }
 
@@ -71,7 +71,7 @@ export function PartitionPanel({ model, p, live }: { model: GroupModel; p: numbe
         <Trouble model={model} p={p} />
         <h3>Why is it here?</h3>
         {owner !== null ? <p class="ownerline"><Badge mark={model.marks.of(owner)} gone={model.orphaned(p)} /> <Name v={owner} class="strong" />{model.owned_since[p] ? <> owns it since <Time v={model.owned_since[p]} />, epoch {count(model.epoch[p])}.</> : `, epoch ${count(model.epoch[p])}.`}</p> : null}
-        {said === null ? null : (said.length ? said : why(model, p)).map(sentence => <p class="muted"><Text v={sentence} /></p>)}
+        {said.map(sentence => <p class="muted"><Text v={sentence} /></p>)}
         <h3>Figures</h3>
         <Figures model={model} p={p} />
         <h3>Last moves</h3>

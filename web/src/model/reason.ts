@@ -1,0 +1,10 @@
+// Why a partition moved, in few words.
+import { cut } from '../formats';
+
+// A reason of the journal in few words: "taken over: agg-03da silent".
+export function in_short(reason: string): string {
+    const silent = /^taken over: '(.*)' has not been heard of$/s.exec(reason), stops = /^(handed over|released): '(.*)' stops$/s.exec(reason);
+    if (silent) return `taken over: ${cut(silent[1]!, 24)} silent`;
+    if (stops) return `${stops[1]}: ${cut(stops[2]!, 24)} stops`;
+    return reason === 'nobody had it before' ? 'free: first start' : reason;
+}
