@@ -331,6 +331,37 @@ test("changes_say_beforehand_what_they_do", async (context) => {
   });
 });
 
+test("late_answers_of_an_earlier_question_are_dropped", async (context) => {
+  await visit(context, "why", "/ui/hubs/homes/events", async (page, server) => {
+    const bodies = page.locator(".bodycell"), where = page.getByLabel("Where");
+    await bodies.nth(20).waitFor();
+    const ask = async (kind) => { await where.fill(`body.kind == "${kind}"`); await where.press("Enter"); };
+    const answer = server.hold("glass");
+    await ask("glass");
+    await page.waitForFunction(() => location.search.includes("glass"));
+    await ask("motion");
+    await page.waitForFunction(() => [...document.querySelectorAll(".bodycell")].every((one) => one.textContent.includes("motion")));
+    const late = page.waitForResponse((one) => one.url().includes("glass"));
+    answer();
+    await (await late).finished();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    assert.deepEqual((await bodies.allTextContents()).filter((text) => !text.includes("motion")), []);
+  });
+  await visit(context, "why", `${group}/processors?p=11`, async (page, server) => {
+    await page.getByRole("button", { name: "Seek…" }).click();
+    const answer = server.hold('"to":"oldest"'), asked = page.waitForRequest((one) => one.postData()?.includes("oldest"));
+    await page.getByLabel("Where to").selectOption("oldest");
+    await asked;
+    await page.getByLabel("Where to").selectOption("newest");
+    await page.getByText("Repeats none, skips 48,726 events.").waitFor();
+    const late = page.waitForResponse((one) => one.request().postData()?.includes("oldest"));
+    answer();
+    await (await late).finished();
+    await page.evaluate(() => new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done))));
+    await page.getByText("Repeats none, skips 48,726 events.").waitFor();
+  });
+});
+
 test("dead_letters_are_resent_and_discarded", async (context) => {
   await visit(context, "why", `${group}/letters`, async (page, server) => {
     await head(page, "7 events were dead-lettered.");

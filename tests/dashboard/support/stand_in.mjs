@@ -11,12 +11,20 @@ export const policy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Serves `folder` and the answers of `state` on a free port. `away` makes it drop every request; `event` sends to open feeds.
 export async function stand_in(folder, state) {
     const feeds = new Set(), sockets = new Set();
-    const self = { state, away: false, requests: [], address: '', event, close };
+    const self = { state, away: false, requests: [], address: '', event, close, hold };
+    const holds = new Set();
 
     function event(name, data) {
         for (const feed of feeds) feed.write(`id: ${++count}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`);
     }
     let count = 0;
+
+    // Answers no request whose address (or body) has this text, until what it returns is called.
+    function hold(text) {
+        const one = { text, waiting: [] };
+        holds.add(one);
+        return () => { holds.delete(one); for (const go_on of one.waiting) go_on(); };
+    }
 
     const server = createServer((request, answer) => void handle(request, answer).catch(error => {
         answer.writeHead(500, { 'Content-Type': 'application/json' }).end(JSON.stringify({ error: { code: 'broken', message: String(error) } }));
@@ -28,6 +36,7 @@ export async function stand_in(folder, state) {
         let body = '';
         for await (const part of request) body += part;
         self.requests.push({ method: request.method, path: url.pathname + url.search, body, authorization: request.headers.authorization });
+        for (const one of holds) if (`${request.url} ${body}`.includes(one.text)) await new Promise(done => one.waiting.push(done));
         if (url.pathname === '/api/v1/live') return live(url, answer);
         if (url.pathname.startsWith('/api/v1/')) {
             const [status, value] = answers(self.state, request.method, url, body, request.headers.authorization);

@@ -26,6 +26,7 @@ class Rows {
     page: Omit<EventPage, 'events'> | null = null;
     error: ApiError | null = null;
     loading = false;
+    asked = 0;  // the last request; the answers of earlier ones are not wanted any more
     private samples: Sample[] = [];
     private newest = new Map<number, number>();  // partition → sequence number
 
@@ -63,23 +64,26 @@ function use_rows(hub: string, query: URLSearchParams, held: { current: boolean 
     const redraw = use_redraw(), rows = useRef(new Rows()).current;
     const from = query.get('from') ?? 'newest', p = query.get('p') ?? '', where = query.get('where') ?? '', tail = query.get('tail') === '1';
     const ask = async (cursor: string | null) => {
+        const turn = ++rows.asked, is_stale = () => turn !== rows.asked;
         rows.loading = true;
         redraw();
         const search = new URLSearchParams({ from, limit: String(asked), ...(p ? { p } : {}), ...(where ? { where } : {}), ...(cursor ? { cursor } : {}) });
         try {
             const { events, ...page } = await get<EventPage>(`${hub_path(hub)}/events?${search}`);
+            if (is_stale()) return;
             const found = from === 'newest' ? newest_first(events) : events;
             rows.know(found);
             rows.events = cursor ? [...rows.events, ...found].slice(-kept_max) : found;
             rows.page = cursor && rows.page ? { ...page, looked_at: rows.page.looked_at + page.looked_at, matched: rows.page.matched + page.matched } : page;
             rows.error = null;
         } catch (error) {
+            if (is_stale()) return;
             rows.error = error as ApiError;
         }
         rows.loading = false;
         redraw();
     };
-    useEffect(() => { Object.assign(rows, new Rows()); void ask(null); }, [hub, from, p, where]);
+    useEffect(() => { Object.assign(rows, new Rows(), { asked: rows.asked }); void ask(null); }, [hub, from, p, where]);
     useEffect(() => {
         if (!tail) return undefined;
         let busy = false, current = true;
@@ -114,6 +118,7 @@ function Controls({ hub, query }: { hub: string; query: URLSearchParams }) {
         {chosen === 'seq' || chosen === 'offset' ? <input class="input" inputMode="numeric" aria-label="Number" size={12} value={value} onInput={event => set_value(event.currentTarget.value)} onChange={() => { if (/^\d+$/.test(value)) start(chosen, value); }} /> : null}
         <label class="field"><span>Partitions</span><input class="mono" size={8} placeholder={partitions ? `all ${count(partitions)}` : 'all'} value={p} onInput={event => set_p(event.currentTarget.value)} onBlur={apply} /></label>
         <label class="field full"><span>Where</span><input class="mono full" placeholder='body.kind != "heartbeat"' spellcheck={false} value={where} onInput={event => set_where(event.currentTarget.value)} /></label>
+        <button type="submit" hidden>Apply</button>{/* of several fields, Enter needs one */}
         <button type="button" class="btn pri" onClick={() => go_query({ tail: tail ? null : '1', from: null })}>{tail ? '‖ Pause' : '▶ Live'}</button>
     </form>;
 }

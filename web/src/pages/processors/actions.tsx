@@ -73,17 +73,18 @@ interface Preview { repeats: number; skips: number; partitions: { p: number; fro
 export function SeekDialog({ model, partition, close }: { model: GroupModel; partition: number; close(): void }) {
     use_model(model);
     const asking = use_asking(model), [kind, set_kind] = useState('time'), [value, set_value] = useState(''), [typed, set_typed] = useState('');
-    const [preview, set_preview] = useState<Preview | string | null>(null);
+    const [answer, set_answer] = useState<{ to: string; preview: Preview | string } | null>(null);
     const before = useRef(model.checkpoint[partition]!);
     const name = pad(partition, model.size), to = target(kind, value);
+    const preview = answer?.to === to ? answer.preview : null;  // never that of another target
     useEffect(() => {
-        set_preview(null);
         if (to === null) return undefined;
+        let current = true;
         const timer = setTimeout(() => {
             send<Preview>('POST', `${group_path(model.hub, model.group)}/requests`, { action: 'seek', partitions: [partition], to, preview: true })
-                .then(set_preview, (error: Error) => set_preview(error.message));
+                .then(found => found ?? 'The server did not say what it does.', (error: Error) => error.message).then(found => { if (current) set_answer({ to, preview: found }); });
         }, 300);
-        return () => clearTimeout(timer);
+        return () => { current = false; clearTimeout(timer); };
     }, [to]);
     const said = preview === null ? 'Say where to, and you see what it repeats and skips.' : typeof preview === 'string' ? preview
         : `Repeats ${preview.repeats ? plural(preview.repeats, 'event') : 'none'}, skips ${preview.skips ? plural(preview.skips, 'event') : 'none'}.`;
