@@ -130,6 +130,11 @@ void Dashboard::write_server(JsonWriter& json) const {
         "up_seconds",
         std::chrono::duration_cast<std::chrono::seconds>(moment.now - started_.now).count());
     json.member("now", moment.wall);
+    const auto port = [](std::uint16_t wanted) {
+        return wanted == 0 ? std::nullopt : std::optional(wanted);
+    };
+    json.member("amqp_port", port(options_.amqp_port));
+    json.member("amqps_port", port(options_.amqps_port));
     json.member("disk_free_bytes", disk_.free_bytes).member("disk_total_bytes", disk_.total_bytes);
 }
 

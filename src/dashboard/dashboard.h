@@ -34,7 +34,9 @@ struct DiskSpace {
 
 struct DashboardOptions {
     GroupsOptions groups = {};
-    std::string mode = "serve";            // or dev
+    std::string mode = "serve";   // or dev
+    std::uint16_t amqp_port = 0;  // 0: none
+    std::uint16_t amqps_port = 0;
     std::function<DiskSpace()> disk = {};  // may block
     std::function<std::uint64_t()> connections = {};
     DemoControls demo = {};

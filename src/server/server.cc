@@ -144,6 +144,8 @@ struct Server::State {
         for (const auto& name : options.site.names) wanted.groups.hosts.push_back(name);
         wanted.demo = options.demo;
         wanted.mode = options.trust_this_host ? "dev" : "serve";
+        wanted.amqp_port = ports.amqp;
+        wanted.amqps_port = ports.amqps;
         wanted.disk = [this, folder = options.hub.directory] {
             const auto free = files.free_bytes(folder);
             const auto total = io::system::total_bytes(folder);

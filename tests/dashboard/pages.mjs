@@ -286,6 +286,22 @@ test("hubs_and_keys_are_made_rotated_and_removed", async (context) => {
   });
 });
 
+test("a_connection_string_has_the_port_of_the_server", async (context) => {
+  const of_root = "SharedAccessKeyName=RootManageSharedAccessKey;SharedAccessKey=shown-key", of_devices = "SharedAccessKeyName=devices;SharedAccessKey=shown-key;EntityPath=homes";
+  for (const [path, row, words] of [["/ui/", null, of_root], ["/ui/keys", "RootManageSharedAccessKey", of_root], ["/ui/keys", "devices", of_devices]])
+    await visit(context, "why", path, async (page, server) => {
+      await page.locator("main h1").first().waitFor();
+      await page.evaluate(() => Object.defineProperty(navigator, "clipboard", { value: { writeText: async (text) => { window.copied = text; } } }));
+      const copy = (row ? page.getByRole("row", { name: row }) : page.locator("main")).locator("button", { hasText: /^(Copy connection string|Copied|No answer from the server\.)$/ });
+      await copy.click();
+      await copy.getByText("Copied").waitFor();
+      assert.equal(await page.evaluate(() => window.copied), `Endpoint=sb://127.0.0.1:5673;${words};UseDevelopmentEmulator=true;`);
+      server.away = true;
+      await copy.click();
+      await copy.getByText("No answer from the server.").waitFor();
+    });
+});
+
 test("a_group_is_paused_and_a_member_drained", async (context) => {
   await visit(context, "why", `${group}/processors?p=11`, async (page, server) => {
     const asked = () => JSON.parse(server.requests.findLast((one) => one.path.endsWith("/requests")).body);

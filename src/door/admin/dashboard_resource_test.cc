@@ -21,7 +21,8 @@ protected:
                            dashboard::DashboardOptions{
                                .groups = {.groups = {{"homes", "billing", "redis://:s3cret@db"},
                                                      {"other", "billing", "memory:"}}},
-                               .mode = "dev"});
+                               .mode = "dev",
+                               .amqp_port = 5673});
         restart({.trust_this_host = true, .dashboard = &*dashboard_});
         world_.run_for(100ms);
     }
@@ -41,6 +42,8 @@ TEST_F(DashboardRoutes, say_who_asks_and_what_they_may) {
     EXPECT_EQ(seen.at("access").at("rule").as_string(), "listener");
     EXPECT_EQ(json::serialize(seen.at("access").at("rights")), "[\"Listen\"]");
     EXPECT_FALSE(seen.at("access").at("open").as_bool());
+    EXPECT_EQ(seen.at("amqp_port").as_int64(), 5673);
+    EXPECT_TRUE(seen.at("amqps_port").is_null());
     const auto here = ask({.path = "/api/v1/server", .peer = "127.0.0.1", .host = "localhost:80"});
     EXPECT_TRUE(json::parse(here.body).at("access").at("open").as_bool());
 }

@@ -5,6 +5,7 @@ export type Right = 'Listen' | 'Manage' | 'Send';
 export interface Server {
     version: string; identity: string; mode: 'dev' | 'serve'; demo: { actions: { id: string; label: string }[] } | null;
     started_at: string; up_seconds: number; now: string;
+    amqp_port: number | null; amqps_port: number | null;  // null: it does not listen there
     disk_free_bytes: number | null; disk_total_bytes: number | null;
     access: { rule: string | null; rights: Right[]; hub: string | null; open: boolean };
 }

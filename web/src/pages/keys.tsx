@@ -1,16 +1,13 @@
 // Keys: rules and rights. A key's text is copied on demand and never drawn, except once when it is made.
 import { useState } from 'preact/hooks';
-import { get, hub_path, segment, send } from '../api/client';
+import { get, hub_path, send } from '../api/client';
 import type { Key, Right } from '../api/types';
 import { plural } from '../formats';
 import { use_get, use_title } from '../model/load';
 import { CopyButton, Dialog, Name, Waiting } from '../parts/basics';
+import { path_of, string_of } from '../parts/connection_string';
 import { Failed } from '../parts/failed';
 import { state } from '../state';
-
-const path_of = (key: Pick<Key, 'name' | 'hub'>): string => `${key.hub === null ? '' : hub_path(key.hub)}/keys/${segment(key.name)}`;
-
-const string_of = (key: Key): string => `Endpoint=sb://${location.hostname};SharedAccessKeyName=${key.name};SharedAccessKey=${key.primary_key ?? ''}${key.hub === null ? '' : `;EntityPath=${key.hub}`}`;
 
 function NewKey({ close, again }: { close(): void; again(): void }) {
     const [name, set_name] = useState(''), [hub, set_hub] = useState(''), [rights, set_rights] = useState<Right[]>(['Listen']), [problem, set_problem] = useState(''), [made, set_made] = useState<Key | null>(null);

@@ -44,17 +44,21 @@ export function Kbd({ children }: { children: ComponentChildren }) {
     return <kbd class="kbd">{children}</kbd>;
 }
 
-// Copies text, and says so for a moment.
+const said_ms = 2000, failure_said_ms = 6000;
+
+// Copies text, and says so for a moment. If the text cannot be had, it says why.
 export function CopyButton({ text, label, class: classes }: { text: () => string | Promise<string>; label: string; class?: string }) {
     const [done, set_done] = useState('');
+    const say = (words: string, ms: number) => { set_done(words); setTimeout(() => set_done(''), ms); };
     const copy = async () => {
+        let found: string;
+        try { found = await text(); } catch (error) { return say(cut((error as Error).message, 120), failure_said_ms); }
         try {
-            await navigator.clipboard.writeText(await text());
-            set_done('Copied');
+            await navigator.clipboard.writeText(found);
+            say('Copied', said_ms);
         } catch {
-            set_done('Not allowed by the browser');
+            say('Not allowed by the browser', said_ms);
         }
-        setTimeout(() => set_done(''), 2000);
     };
     return <button type="button" class={classes ?? 'btn'} onClick={() => void copy()}>{done || label}</button>;
 }
