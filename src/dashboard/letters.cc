@@ -51,7 +51,7 @@ public:
                                       const Result<std::map<PartitionId, std::uint64_t>>& counts) {
             if (!counts.ok()) return self->done_(counts.error());
             for (const auto& [partition, count] : *counts) self->total_ += count;
-            self->read_on({});
+            self->read_on(self->query_.after);
         });
     }
 
@@ -62,7 +62,12 @@ private:
             [self = shared_from_this()](const Result<std::vector<DeadLetter>>& letters) {
                 if (!letters.ok()) return self->done_(letters.error());
                 for (const DeadLetter& letter : *letters) self->take(letter);
-                if (letters->size() < piece || self->looked_at_ >= LetterQuery::looked_at_max) {
+                const bool is_end = letters->size() < piece;
+                const bool is_enough = self->looked_at_ >= LetterQuery::looked_at_max ||
+                                       (self->query_.after && self->is_more_);
+                if (is_end || is_enough) {
+                    // Of a cause there may be more behind what was looked at.
+                    if (!is_end && !self->is_more_) self->go_on_after(id_of(letters->back()));
                     return self->answer();
                 }
                 self->read_on(id_of(letters->back()));
@@ -72,11 +77,12 @@ private:
     void take(const DeadLetter& letter) {
         ++looked_at_;
         const std::string group = cause_group(letter.cause);
-        Cause& cause = causes_[group];
-        if (cause.count++ == 0 || letter.at_ms < cause.first_ms) cause.first_ms = letter.at_ms;
-        cause.last_ms = std::max(cause.last_ms, letter.at_ms);
-        const bool is_before = query_.after && id_of(letter) <= *query_.after;
-        if (is_before || (!query_.cause.empty() && query_.cause != group)) return;
+        if (!query_.after) {
+            Cause& cause = causes_[group];
+            if (cause.count++ == 0 || letter.at_ms < cause.first_ms) cause.first_ms = letter.at_ms;
+            cause.last_ms = std::max(cause.last_ms, letter.at_ms);
+        }
+        if (!query_.cause.empty() && query_.cause != group) return;
         if (listed_.size() == query_.limit) {
             is_more_ = true;
             return;
@@ -85,6 +91,11 @@ private:
         json.object([&] { write_letter(json, letter); });
         listed_.push_back(json.take());
         last_ = id_of(letter);
+    }
+
+    void go_on_after(const DeadLetterId& id) {
+        is_more_ = true;
+        last_ = id;
     }
 
     void answer() {

@@ -25,7 +25,9 @@ struct LetterQuery {
 // Without what differs from letter to letter: numbers and ids become "#".
 std::string cause_group(std::string_view cause);
 
-// {"total","causes":[...],"dead_letters":[...],"next"}; causes of the first looked_at_max.
+// {"total","causes":[...],"dead_letters":[...],"next"}. Looks at looked_at_max at most; "next" says
+// where to go on, if there may be more. Causes are those of what was looked at from the beginning;
+// with `after` there are none, and no more is read than is listed.
 void list_letters(checkpoint::Store& store, LetterQuery query,
                   checkpoint::Store::Answer<std::string> done);
 // not_found if there is no such letter.

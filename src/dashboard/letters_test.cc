@@ -72,6 +72,25 @@ TEST_F(LettersTest, are_counted_by_cause_and_listed_page_by_page) {
     EXPECT_EQ(list({.cause = "no such home"}).at("dead_letters").as_array().size(), 1U);
 }
 
+TEST_F(LettersTest, behind_the_first_thousands_can_be_reached) {
+    constexpr int count = LetterQuery::looked_at_max + 60;
+    for (int i = 0; i < count; ++i) add(1, i, i + 1 == count ? "the last" : "bad json");
+
+    const checkpoint::DeadLetterId half{{1}, {LetterQuery::looked_at_max - 1}};
+    const auto behind = list({.after = half, .limit = 50});
+    EXPECT_EQ(behind.at("dead_letters").at(0).at("seq").as_int64(), half.sequence.value + 1);
+    EXPECT_EQ(behind.at("next").as_string(), "1/5049");
+    EXPECT_TRUE(behind.at("causes").as_array().empty()) << "they are those of the first page";
+    const auto last = list({.after = checkpoint::DeadLetterId{{1}, {5049}}, .limit = 50});
+    EXPECT_EQ(last.at("dead_letters").as_array().size(), 10U);
+    EXPECT_TRUE(last.at("next").is_null());
+    // A cause that is rare: an empty page says where to go on.
+    const auto rare = list({.cause = "the last"});
+    EXPECT_TRUE(rare.at("dead_letters").as_array().empty());
+    EXPECT_EQ(rare.at("next").as_string(), "1/4999");
+    EXPECT_EQ(list({.after = half, .cause = "the last"}).at("dead_letters").as_array().size(), 1U);
+}
+
 TEST_F(LettersTest, are_found_one_by_one) {
     add(0, 0, "first");
     add(1, 0, "second", "{\"a\":1}");

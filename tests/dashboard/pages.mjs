@@ -381,6 +381,10 @@ test("late_answers_of_an_earlier_question_are_dropped", async (context) => {
 test("dead_letters_are_resent_and_discarded", async (context) => {
   await visit(context, "why", `${group}/letters`, async (page, server) => {
     await head(page, "7 events were dead-lettered.");
+    const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("button", { name: "Export" }).click()]);
+    const exported = readFileSync(await file.path(), "utf8").split("\n").map((line) => JSON.parse(line));
+    assert.equal(exported.length, 3);
+    for (const letter of exported) assert.equal(JSON.parse(letter.body.value).kind, "co");
     await page.getByLabel("Select 7/18241507").check();
     await page.getByRole("button", { name: "Discard…" }).click();
     assert.ok(await page.getByRole("button", { name: "Discard 1" }).isDisabled());
