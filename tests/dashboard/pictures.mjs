@@ -29,7 +29,7 @@ const pictures = [
     ['state-offline', 'balanced', `${group}/processors`, leave],
     ['state-signin', 'closed', '/ui/sign-in', sign],
 ];
-const light = ['processors-balanced', 'processors-takeover', 'processors-1000', 'overview', 'lag'];
+const light = ['processors-balanced', 'processors-takeover', 'processors-handover', 'processors-why', 'processors-1000', 'overview', 'events', 'lag', 'dead-letters', 'state-signin'];
 
 async function arrive(page, server) {
     await page.evaluate(() => { window.frozen_at += 400; });
