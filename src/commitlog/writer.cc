@@ -209,7 +209,13 @@ Result<> Writer::remove(const std::vector<SegmentName>& segments, const Mark& ma
 }
 
 // A removal that was planned while a flush was under way knows an older end than the flush (LOG-9).
+// A flush that waited for the journal meanwhile knows an older start than the removal (LOG-10).
 Mark Writer::raised(Mark mark) {
+    if (mark.counter < highest_.counter) {
+        mark.counter = highest_.counter;
+        mark.start = highest_.start;
+        mark.start_sequence = highest_.start_sequence;
+    }
     if (mark.end < highest_.end) {
         mark.end = highest_.end;
         mark.end_sequence = highest_.end_sequence;

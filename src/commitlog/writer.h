@@ -103,7 +103,7 @@ private:
     std::vector<std::byte> index_bytes_;      // kept for its capacity
     std::optional<std::uint64_t> torn_slot_;  // of the mark: its last write failed
     std::vector<SegmentName> leaving_;        // to be removed
-    Mark highest_;                            // with the highest end that was written
+    Mark highest_;                            // the highest end and the newest start so far
 };
 
 }  // namespace evenkeel::commitlog

@@ -139,6 +139,39 @@ TEST_F(WriterTest, never_lowers_the_mark) {
     EXPECT_EQ((**mark).counter, 20u);
 }
 
+// The removal is planned and carried out while the flush waits for the journal's sync.
+TEST_F(WriterTest, a_journaled_flush_brings_no_older_start_back) {
+    ASSERT_TRUE(disk.make_directory("journal").ok());
+    io::sim::SimExecutor executor{scheduler, "disk"};
+    io::sim::SimExecutor background{scheduler, "background"};
+    JournalOptions options;
+    options.directory = "journal";
+    const auto journal = std::make_shared<Journal>(
+        JournalContext{disk, executor, background, scheduler.clock(), metrics}, options);
+    Writer journaled{disk,    scheduler.clock(), "p", identity, Durability::disk,
+                     metrics, journal.get()};
+    ASSERT_TRUE(journaled.open({}, 0).ok());
+    journaled.flush(a_flush({a_part({}, false)}), [](const FlushOutcome&) {});
+    scheduler.run_until_idle();
+    const Flush waits = a_flush({a_part({}, false)});
+    bool done = false;
+    journaled.flush(waits, [&done](const FlushOutcome& outcome) { done = outcome.result.ok(); });
+    ASSERT_FALSE(done);
+
+    ASSERT_TRUE(journaled.remove({}, {20, {64}, {1}, {64}, {1}, {1}, 64}).ok());
+    scheduler.run_until_idle();
+
+    ASSERT_TRUE(done);
+    const auto bytes = io::read_file(disk, "p/" + std::string(mark_file_name), 1024);
+    ASSERT_TRUE(bytes.ok());
+    for (const std::uint64_t at : {std::uint64_t{0}, mark_slot_distance}) {
+        const auto mark = decode_mark(ByteView(*bytes).subspan(at), identity.seed());
+        ASSERT_TRUE(mark);
+        EXPECT_EQ(mark->start.value, 64) << "slot at " << at;
+    }
+    EXPECT_EQ((**read_mark(disk, "p", identity.seed())).end.value, 128);
+}
+
 TEST_F(WriterTest, adds_index_entries_behind_those_that_are_there) {
     auto first = a_part({}, false);
     first.index = {{{0}, {0}, {0}}};
