@@ -9,6 +9,14 @@
 #include "commitlog/journal_replay.h"
 
 namespace evenkeel::commitlog {
+namespace {
+
+// Until segments that could not be synced are tried again: each try reads the journal, and disks
+// that fail once often fail for long.
+constexpr Duration retry_pause_min = std::chrono::seconds(1);
+constexpr Duration retry_pause_max = std::chrono::seconds(60);
+
+}  // namespace
 
 // The segments of a full file on their way to the disk, one after the other.
 struct Journal::Settling {
@@ -138,8 +146,9 @@ Result<> Journal::write_group() {
 void Journal::leave_file() {
     if (current_) current_->state = State::full;
     current_ = nullptr;
+    const Instant now = context_.clock.now();
     for (auto& file : files_) {
-        if (file.state == State::full) settle_in_background(file);
+        if (file.state == State::full && now >= file.retry_at) settle_in_background(file);
     }
 }
 
@@ -204,22 +213,29 @@ void Journal::settle_next(std::shared_ptr<Settling> settling) {
 
 void Journal::finish_settling(Settling& settling) {
     --settling_;
+    JournalFile& file = *settling.file;
     bool settled = true;
     for (auto& item : settling.items) {
         if (item.result.ok()) {
             item.segment->settle(item.at);
         } else {
             ++item.segment->reached.failures;
-            trace(TraceLevel::error, "a segment cannot be synced; the journal keeps its events",
-                  {{"folder", item.segment->directory}, {"cause", item.result.error().detail}});
+            // Said once for each use of the file, not with each try.
+            if (file.pause == Duration::zero()) {
+                trace(TraceLevel::error,
+                      "a segment cannot be synced; the journal keeps its events and tries again",
+                      {{"folder", item.segment->directory}, {"cause", item.result.error().detail}});
+            }
         }
         // A sync of its writer may have failed meanwhile.
         if (item.segment->is_suspect()) settled = false;
     }
-    JournalFile& file = *settling.file;
     if (file.state == State::settling && file.header.generation == settling.generation) {
         file.state = settled ? State::unused : State::full;
         if (settled) file.segments.clear();
+        file.pause =
+            settled ? Duration() : std::clamp(file.pause * 2, retry_pause_min, retry_pause_max);
+        file.retry_at = context_.clock.now() + file.pause;
     }
     finish_close_if_idle();
 }
@@ -280,10 +296,24 @@ Result<> Journal::mend() {
         return Error{ErrorCode::unavailable,
                      options_.directory + ": the journal failed and is being mended; try again"};
     }
+    if (context_.clock.now() < mend_at_) {
+        return Error{ErrorCode::unavailable,
+                     options_.directory +
+                         ": the journal failed and cannot be mended yet; it is tried again once a "
+                         "second"};
+    }
+    auto mended = try_to_mend();
+    if (mended.ok()) {
+        failed_ = false;
+    } else {
+        mend_at_ = context_.clock.now() + retry_pause_min;
+    }
+    return mended;
+}
+
+Result<> Journal::try_to_mend() {
     EK_TRY(settle_all());
-    EK_TRY(remove_files());
-    failed_ = false;
-    return {};
+    return remove_files();
 }
 
 Result<> Journal::settle_all() {
@@ -313,6 +343,8 @@ Result<> Journal::remove_files() {
         file.state = State::unused;
         file.segments.clear();
         file.end = 0;
+        file.pause = Duration();
+        file.retry_at = {};
     }
     current_ = nullptr;
     return {};

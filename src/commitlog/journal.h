@@ -14,6 +14,7 @@
 //   JOURNAL-3  What a failed write or sync of the journal carried is refused. Nothing more is
 //              acknowledged, by the journal or past it, until all segments are synced and the
 //              files durably gone: a refused batch is never replayed over what took its place.
+//              If that fails it is tried once a second.
 //   JOURNAL-6  When the sync of a segment fails, what of it lies in the journal is written anew
 //              from there before the journal lets go of it (LOG-6).
 // Ownership: shared by the tasks that it posts. The context outlives it.
@@ -114,6 +115,8 @@ private:
         std::uint64_t end = 0;   // behind the last group that was synced
         std::uint64_t size = 0;  // with the zeros written ahead
         std::vector<std::shared_ptr<JournaledSegment>> segments;  // with entries in it
+        Duration pause{};  // after the last failure to sync them; 0: none failed
+        Instant retry_at{};
     };
     struct Waiting {
         std::shared_ptr<JournaledSegment> segment;
@@ -123,6 +126,7 @@ private:
     struct Settling;
 
     Result<> mend();
+    Result<> try_to_mend();
     Result<> settle_all();
     Result<> remove_files();
     bool start_file();
@@ -153,6 +157,7 @@ private:
     std::vector<Waiting> waiting_;  // for it
     bool commit_posted_ = false;
     bool failed_ = false;  // nothing may be acknowledged until mend()
+    Instant mend_at_{};    // not before
     std::size_t settling_ = 0;
     Done closed_;
 };

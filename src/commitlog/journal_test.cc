@@ -124,6 +124,13 @@ TEST(Journal, acknowledges_nothing_while_it_cannot_be_mended) {
     world.run();
     EXPECT_EQ(world.refused.size(), 3u);
 
+    world.scheduler.run_for(std::chrono::seconds(1));
+    world.append(1, "second try");
+    world.run();
+    world.append(1, "too soon again");
+    world.run();
+    EXPECT_EQ(world.refused.size(), 5u);
+    world.scheduler.run_for(std::chrono::seconds(1));
     world.append(1, "c");
     world.run();
 
@@ -159,6 +166,46 @@ TEST(Journal, writes_a_segment_anew_whose_sync_failed) {
     }
 
     EXPECT_EQ(world.disk->faults(), 3u);
+    JournalFixture again(2, world.lose_power(), 4096);
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+}
+
+// Both files have events of p0 and stay full; others sync their own segments.
+TEST(Journal, a_segment_that_fails_for_good_is_tried_seldom) {
+    constexpr std::uint64_t for_ever = 1'000'000'000;
+    JournalFixture world(2, nullptr, 4096);
+    ASSERT_TRUE(world.open().ok());
+    world.disk->fail({OperationKind::sync, "p0/", 0, for_ever});
+    world.watch();
+    for (int i = 0; i < 30; ++i) {
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+    for (int i = 0; i < 200; ++i) {
+        world.append(1, std::to_string(i));
+        world.run();
+    }
+    EXPECT_LE(world.count("sync p0", ".log"), 2u);
+
+    for (int i = 0; i < 100; ++i) {
+        world.scheduler.run_for(std::chrono::seconds(1));
+        world.append(1, std::to_string(i));
+        world.run();
+    }
+    EXPECT_GT(world.count("sync p0", ".log"), 4u);
+    EXPECT_LE(world.count("sync p0", ".log"), 20u);
+    EXPECT_EQ(world.refused.size(), 0u);
+
+    world.disk->clear_faults();
+    world.scheduler.run_for(std::chrono::seconds(60));
+    world.append(1, "tries again");
+    world.run();
+    world.operations.clear();
+    world.append(1, "in the journal");
+    world.run();
+
+    EXPECT_EQ(world.count("sync ", ".journal"), 1u);
     JournalFixture again(2, world.lose_power(), 4096);
     ASSERT_TRUE(again.open().ok());
     EXPECT_EQ(missing(again, world.acknowledged), "");

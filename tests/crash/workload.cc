@@ -112,6 +112,7 @@ void Workload::heal() {
     world_->disk().clear_faults();
     world_->disk().set_capacity_bytes(std::uint64_t{1} << 40);
     steps_ += " heal";
+    world_->scheduler().run_for(1s);  // a journal that cannot be mended waits that long
     const std::uint64_t before = acknowledged();
     for (int i = 0; i < 3; ++i) append_random(1 + random_.below(3), 300);
     world_->run();
