@@ -58,7 +58,7 @@ Journal::Journal(const JournalContext& context, JournalOptions options)
 Result<bool> Journal::prepare(std::uint64_t bytes) {
     EK_TRY(mend());
     const std::uint64_t size = journal_entry_header_bytes + bytes;
-    if (bytes > options_.entry_bytes_max) return false;
+    if (bytes > std::min(options_.entry_bytes_max, journal_entry_bytes_max)) return false;
     if (size + journal_entries_at > options_.file_bytes_max) return false;
     const std::uint64_t header = current_ && current_->end == 0 ? journal_entries_at : 0;
     if (current_ && current_->end + header + group_.size() + size <= options_.file_bytes_max) {

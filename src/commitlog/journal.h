@@ -72,7 +72,7 @@ struct JournalOptions {
     std::string name;       // of this journal's files, before a letter and ".journal"
     JournalNonce nonce{};   // drawn for each start
     std::uint64_t file_bytes_max = std::uint64_t{32} << 20;
-    std::size_t entry_bytes_max = std::size_t{64} << 10;    // more is better synced by itself
+    std::size_t entry_bytes_max = journal_entry_bytes_max;  // more is better synced by itself
     std::size_t group_bytes_max = std::size_t{1} << 20;     // of one write
     std::uint64_t growth_bytes = std::uint64_t{256} << 10;  // a sync that grows a file is slower
 };

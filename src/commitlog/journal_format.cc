@@ -85,7 +85,7 @@ std::optional<JournalEntry> decode_journal_entry(ByteView bytes, const JournalHe
     if (std::memcmp(bytes.data(), entry_magic, sizeof entry_magic) != 0) return std::nullopt;
     if (load<std::uint64_t>(bytes.data() + 32) != header.generation) return std::nullopt;
     const auto size = load<std::uint32_t>(bytes.data() + 8);
-    if (size == 0 || size % 8 != 0) return std::nullopt;
+    if (size == 0 || size % 8 != 0 || size > journal_entry_bytes_max) return std::nullopt;
     if (size > bytes.size() - journal_entry_header_bytes) return std::nullopt;
     const ByteView covered = bytes.subspan(8, journal_entry_header_bytes - 8 + size);
     if (load<std::uint32_t>(bytes.data() + 4) != crc32c(covered, header.seed())) {

@@ -5,7 +5,7 @@
 //                   24 nonce 16 | 40 zeros
 //   1024    entry:  0 magic u32 | 4 crc u32 | 8 bytes u32 | 12 partition u32 | 16 incarnation 16
 //                   32 generation u64 | 40 segment's base sequence i64 | 48 its base offset i64
-//                   56 offset of the bytes i64 | 64 bytes, a multiple of 8
+//                   56 offset of the bytes i64 | 64 bytes, a multiple of 8, at most 64 KiB
 //
 // An entry's checksum is seeded with nonce and generation, so that what an earlier use of the file
 // left behind is never taken for an entry of this one. docs/formats/journal.md has it all.
@@ -28,6 +28,8 @@ inline constexpr std::size_t journal_header_bytes = 64;
 inline constexpr std::size_t journal_header_distance = 512;  // a sector of its own
 inline constexpr std::size_t journal_entries_at = 2 * journal_header_distance;
 inline constexpr std::size_t journal_entry_header_bytes = 64;
+// Of the stream in one entry. Bounds what recovery reads for each place that looks like one.
+inline constexpr std::size_t journal_entry_bytes_max = std::size_t{64} << 10;
 
 using JournalNonce = std::array<std::byte, 16>;
 

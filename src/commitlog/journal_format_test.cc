@@ -29,5 +29,17 @@ TEST(JournalFormat, an_entry_of_another_generation_is_none) {
     EXPECT_FALSE(decode_journal_entry(bytes, {3, JournalNonce{std::byte{1}}}));
 }
 
+TEST(JournalFormat, an_entry_has_a_largest_size) {
+    const JournalHeader header{3, {}};
+    for (const std::size_t bytes : {journal_entry_bytes_max, journal_entry_bytes_max + 8}) {
+        std::vector<std::byte> entry;
+        std::byte* const payload = begin_entry({{Incarnation{}, {1}}, {}, {0}}, 3, bytes, entry);
+        seal_entry(bytes, header.seed(), payload);
+
+        EXPECT_EQ(decode_journal_entry(entry, header).has_value(),
+                  bytes == journal_entry_bytes_max);
+    }
+}
+
 }  // namespace
 }  // namespace evenkeel::commitlog
