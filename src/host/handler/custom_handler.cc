@@ -1,6 +1,7 @@
 #include "host/handler/custom_handler.h"
 
 #include <atomic>
+#include <cerrno>
 #include <cstring>
 
 #include <arpa/inet.h>
@@ -28,15 +29,22 @@ namespace {
 constexpr const char* host_version = "4.1036.0";
 constexpr int ready_poll_ms = 25;   // between two questions whether it is ready
 constexpr int end_notice_ms = 500;  // for a process that has ended to be noticed
+constexpr int connect_ms = 1000;    // to our own machine
 constexpr long connections_max = 256;
 constexpr Duration no_timeout = std::chrono::hours(24 * 365);
+
+sockaddr_in loopback(std::uint16_t port) {
+    sockaddr_in address{};
+    address.sin_family = AF_INET;
+    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    address.sin_port = htons(port);
+    return address;
+}
 
 // A port that is free now.
 Result<std::uint16_t> free_port() {
     const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
-    sockaddr_in address{};
-    address.sin_family = AF_INET;
-    address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+    sockaddr_in address = loopback(0);
     socklen_t size = sizeof address;
     const bool is_good = socket >= 0 &&
                          bind(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) == 0 &&
@@ -44,6 +52,23 @@ Result<std::uint16_t> free_port() {
     if (socket >= 0) close(socket);
     if (!is_good) return Error{ErrorCode::unavailable, "there is no free port on 127.0.0.1"};
     return ntohs(address.sin_port);
+}
+
+// Servers that end in good order take no new connections first.
+bool is_listening(std::uint16_t port) {
+    const int socket = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (socket < 0) return true;
+    sockaddr_in address = loopback(port);
+    int error = 0;
+    if (connect(socket, reinterpret_cast<sockaddr*>(&address), sizeof address) != 0) error = errno;
+    if (error == EINPROGRESS) {
+        pollfd connected{socket, POLLOUT, 0};
+        socklen_t size = sizeof error;
+        poll(&connected, 1, connect_ms);
+        getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &size);
+    }
+    close(socket);
+    return error != ECONNREFUSED;
 }
 
 Result<http::ClientResponse> fetch(http::Fetcher& fetcher, http::FetchRequest request) {
@@ -116,8 +141,12 @@ private:
              waited += ready_poll_ms) {
             poll(nullptr, 0, ready_poll_ms);
         }
+        const bool has_ended = worker.has_ended();
+        if (has_ended ? worker.process->end().was_asked : !is_listening(worker.port)) {
+            return {ErrorCode::unavailable, "the handler was asked to end"};
+        }
         // Those that it held may have ended it. One that came later did not.
-        if (worker.has_ended() && began.nanoseconds > worker.broken_since) {
+        if (has_ended && began.nanoseconds > worker.broken_since) {
             return {ErrorCode::unavailable, "the handler has ended, and is started again"};
         }
         return {ErrorCode::handler_failed,

@@ -8,9 +8,10 @@
 namespace evenkeel::host {
 namespace {
 
-// Answers as its events say: "exit" ends it, "hang" never answers, all else is sent back.
+// Answers as its events say: "exit" and "asked" end it, "leave" stops listening, "hang" never
+// answers, all else is sent back.
 constexpr const char* server = R"(
-import http.server, json, os, sys, threading
+import http.server, json, os, signal, socket, sys, threading
 class Handler(http.server.BaseHTTPRequestHandler):
     protocol_version = "HTTP/1.1"
     def log_message(self, *arguments): pass
@@ -20,6 +21,11 @@ class Handler(http.server.BaseHTTPRequestHandler):
         request = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         events = json.loads(request["Data"]["events"])
         if "exit" in events: os._exit(1)
+        if "asked" in events: os.kill(os.getpid(), signal.SIGTERM)
+        if "leave" in events:
+            self.server.socket.shutdown(socket.SHUT_RDWR)
+            self.close_connection = True
+            return
         if "hang" in events: threading.Event().wait()
         id = self.headers["X-Azure-Functions-InvocationId"]
         body = json.dumps({"Outputs": {"alerts": [self.path, id] + events},
@@ -91,6 +97,18 @@ TEST(CustomHandler, that_dies_fails_its_execution_and_starts_again) {
     ASSERT_FALSE(died.ok());
     EXPECT_EQ(died.error().code, ErrorCode::handler_failed) << died.error().detail;
     EXPECT_TRUE(again.ok()) << again.error().detail;
+}
+
+TEST(CustomHandler, that_was_asked_to_end_blames_no_event) {
+    for (const std::string how : {"\"asked\"", "\"leave\""}) {
+        CustomApp app;
+        ASSERT_TRUE(app.start().ok());
+
+        const auto ended = app.invoke(how);
+
+        ASSERT_FALSE(ended.ok());
+        EXPECT_EQ(ended.error().code, ErrorCode::unavailable) << ended.error().detail;
+    }
 }
 
 TEST(CustomHandler, that_hangs_is_ended_after_the_timeout) {

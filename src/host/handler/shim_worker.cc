@@ -62,7 +62,7 @@ Result<std::shared_ptr<ShimWorker>> ShimWorker::start(Kind kind, const std::stri
     options.memory_max = memory_max;
     options.on_line = [self](Stream stream, std::string_view line) { self->on_line(stream, line); };
     options.on_tick = [self] { self->on_tick(); };
-    options.on_end = [self](const std::string& how) { self->on_end(how); };
+    options.on_end = [self](const WorkerEnd& end) { self->on_end(end); };
     EK_TRY_ASSIGN(worker->process_, WorkerProcess::start(std::move(options)));
     EK_TRY_ASSIGN(worker->hello_, worker->greeted_.wait());
     return worker;
@@ -91,9 +91,9 @@ void ShimWorker::on_answer(std::string_view line) {
           {{"from", name_}, {"invocation", shown(id)}});
 }
 
-void ShimWorker::on_end(const std::string& how) {
+void ShimWorker::on_end(const WorkerEnd& end) {
     greeted_.set(Error{ErrorCode::unavailable,
-                       fmt::format("{} ended before it had loaded the app: {}", name_, how)});
+                       fmt::format("{} ended before it had loaded the app: {}", name_, end.how)});
     const State last = state_.with([](State& state) {
         State before = std::exchange(state, {});
         state.has_ended = true;
@@ -102,7 +102,8 @@ void ShimWorker::on_end(const std::string& how) {
     const Error error =
         last.was_killed
             ? Error{ErrorCode::unavailable, name_ + " is started again, for another event"}
-            : Error{ErrorCode::handler_failed, fmt::format("{} ended: {}", name_, how)};
+            : Error{end.was_asked ? ErrorCode::unavailable : ErrorCode::handler_failed,
+                    fmt::format("{} ended: {}", name_, end.how)};
     for (const auto& entry : last.waiting) entry.second.answer->set(error);
 }
 

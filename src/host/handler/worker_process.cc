@@ -31,6 +31,16 @@ constexpr int tick_ms = 100;
 constexpr std::size_t read_bytes = std::size_t{64} << 10;
 constexpr Duration grace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
 constexpr int no_program = 127;
+// A shell's exit code: this, and the signal that ended its command.
+constexpr int shell_signal = 128;
+
+WorkerEnd end_of(int status) {
+    const bool has_exited = WIFEXITED(status);
+    const int code = has_exited ? WEXITSTATUS(status) : WTERMSIG(status);
+    const int number = has_exited ? code - shell_signal : code;
+    return {fmt::format("{} {}", has_exited ? "exit code" : "signal", code),
+            (has_exited && code == 0) || number == SIGTERM || number == SIGINT || number == SIGHUP};
+}
 
 // A descriptor of ours.
 class Descriptor {
@@ -118,6 +128,7 @@ struct WorkerProcess::State {
 
     Options options;
     std::atomic<pid_t> process{-1};
+    WorkerEnd ending;  // set once, before `ended`
     std::atomic<bool> ended{false};
     std::atomic<bool> is_stopping{false};
     Descriptor wake;
@@ -284,9 +295,9 @@ void WorkerProcess::State::wait_for_end() {
         poll(nullptr, 0, 10);
     }
     kill(-leader, SIGKILL);  // what it has started and left
+    ending = end_of(status);
     ended = true;
-    options.on_end(WIFEXITED(status) ? fmt::format("exit code {}", WEXITSTATUS(status))
-                                     : fmt::format("signal {}", WTERMSIG(status)));
+    options.on_end(ending);
 }
 
 Result<std::unique_ptr<WorkerProcess>> WorkerProcess::start(Options options) {
@@ -325,6 +336,10 @@ void WorkerProcess::kill_now() {
 
 bool WorkerProcess::has_ended() const {
     return state_->ended;
+}
+
+const WorkerEnd& WorkerProcess::end() const {
+    return state_->ending;
 }
 
 int WorkerProcess::id() const {

@@ -23,6 +23,14 @@ namespace evenkeel::host {
 
 enum class Stream : std::uint8_t { output, errors, answers };
 
+// How a process ended.
+struct WorkerEnd {
+    std::string how = {};  // "exit code 3", "signal 9"
+    // By SIGTERM, SIGINT or SIGHUP, or with exit code 0 as after one of them: whoever stops a service
+    // may signal all of its processes. What it was doing is not to blame.
+    bool was_asked = false;
+};
+
 class WorkerProcess {
 public:
     // A longer line is passed on in pieces, but an answer ends the process.
@@ -42,8 +50,8 @@ public:
         std::function<void(Stream, std::string_view line)> on_line = [](Stream, std::string_view) {
         };
         std::function<void()> on_tick = [] {};  // about ten times a second
-        // Once, when it has ended, with "exit code 3" or "signal 9". The last of all calls.
-        std::function<void(const std::string& how)> on_end = [](const std::string&) {};
+        // Once, when it has ended. The last of all calls.
+        std::function<void(const WorkerEnd&)> on_end = [](const WorkerEnd&) {};
     };
     // `not_found` names a program that is not there; `unavailable` if the system refuses.
     static Result<std::unique_ptr<WorkerProcess>> start(Options options);
@@ -57,6 +65,8 @@ public:
     // SIGKILL for its group.
     void kill_now();
     bool has_ended() const;
+    // Only once it has ended.
+    const WorkerEnd& end() const;
     int id() const;
 
 private:

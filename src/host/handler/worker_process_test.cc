@@ -26,7 +26,7 @@ struct Heard {
                     std::string(names[static_cast<int>(stream)]) + ":" + std::string(line) + "\n";
             });
         };
-        wanted.on_end = [this](const std::string& how) { ended.set(how); };
+        wanted.on_end = [this](const WorkerEnd& end) { ended.set(end.how); };
         return wanted;
     }
     std::string all() {
@@ -82,6 +82,23 @@ TEST(WorkerProcess, can_be_killed_with_all_that_it_started) {
     (*process)->kill_now();
 
     EXPECT_EQ(heard.ended.wait(), "signal 9");
+}
+
+TEST(WorkerProcess, tells_an_end_that_somebody_asked_for) {
+    const auto was_asked = [](const std::string& script) {
+        Heard heard;
+        const auto process = WorkerProcess::start(heard.options({"sh", "-c", script}));
+        if (!process.ok()) return false;
+        static_cast<void>(heard.ended.wait());
+        return (*process)->end().was_asked;
+    };
+
+    EXPECT_TRUE(was_asked("kill -TERM $$"));
+    EXPECT_TRUE(was_asked("kill -INT $$"));
+    EXPECT_TRUE(was_asked("exit 143"));
+    EXPECT_TRUE(was_asked("exit 0"));
+    EXPECT_FALSE(was_asked("kill -SEGV $$"));
+    EXPECT_FALSE(was_asked("exit 1"));
 }
 
 TEST(WorkerProcess, is_not_held_up_by_children_that_keep_its_output) {

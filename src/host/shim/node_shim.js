@@ -11,10 +11,16 @@ const Module = require("module");
 const path = require("path");
 const { pathToFileURL } = require("url");
 
+// Whoever stops a service may signal all of its processes, and what runs is to end well: we end when
+// our input does.
+for (const name of ["SIGTERM", "SIGINT", "SIGHUP"]) process.on(name, () => {});
+
 const app = path.resolve(process.argv.at(-1));
 const functions = new Map(); // name: {metadata, callback}
 const hooks = new Map(); // name: callbacks
 let model;
+let running = 0;
+let isEnding = false;
 
 function say(answer) {
     const bytes = Buffer.from(JSON.stringify(answer) + "\n");
@@ -198,11 +204,19 @@ async function invoke(request) {
 }
 
 async function answer(request) {
+    ++running;
     try {
         say({ id: request.id, ok: true, outputs: await invoke(request) });
     } catch (error) {
         say({ id: request.id, ok: false, error: String(error?.message ?? error), trace: String(error?.stack ?? "") });
     }
+    --running;
+    exitIfDone();
+}
+
+// Timers and connections that the app has left keep nobody waiting.
+function exitIfDone() {
+    if (isEnding && running === 0) process.exit(0);
 }
 
 function serve() {
@@ -216,7 +230,10 @@ function serve() {
         }
         if (begin < bytes.length) parts.push(bytes.subarray(begin));
     });
-    process.stdin.on("end", () => process.stdin.destroy());
+    process.stdin.on("end", () => {
+        isEnding = true;
+        exitIfDone();
+    });
 }
 
 loadAll().then(async (failures) => {

@@ -17,10 +17,16 @@ import inspect
 import json
 import logging
 import os
+import signal
 import sys
 import threading
 import traceback
 import types
+
+# Whoever stops a service may signal all of its processes, and what runs is to end well: we end when
+# our input does. No SIG_IGN, which programs that the app starts would inherit.
+for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+    signal.signal(number, lambda *_: None)
 
 APP = os.path.abspath(sys.argv[-1])
 INVOCATION = contextvars.ContextVar("invocation", default="")
@@ -259,3 +265,7 @@ def main():
 
 
 main()
+logging.shutdown()
+sys.stdout.flush()
+sys.stderr.flush()
+os._exit(0)  # threads that the app has left keep nobody waiting

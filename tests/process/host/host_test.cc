@@ -164,6 +164,39 @@ TEST_F(FunctionHost, dead_letters_what_a_custom_handler_refuses) {
                     "status 500"));
 }
 
+// A service manager signals all processes of the service, and the handler ends first.
+TEST_F(FunctionHost, loses_nothing_if_its_handler_gets_the_signal_too) {
+    app_.add("host.json", R"({"customHandler": {"description": {"defaultExecutablePath": "node",
+                             "arguments": ["server.js"]}}, "evenkeel": {"checkpoints":
+                             "functions"}})")
+        .add("server.js", R"(
+const fs = require("fs");
+require("http").createServer((request, response) => {
+    request.resume();
+    request.on("end", () => {
+        response.setHeader("Content-Type", "application/json");
+        if (request.method !== "POST") return response.end();
+        if (fs.existsSync("go")) return response.end('{"Outputs": {"alerts": ["seen it"]}}');
+        fs.writeFileSync("pid", process.pid + "\n");
+    });
+}).listen(process.env.FUNCTIONS_CUSTOMHANDLER_PORT, "127.0.0.1");
+)")
+        .add("f/function.json", trigger(""));
+    const std::string file = app_.path() + "/pid";
+
+    send(1, 1);
+    auto first = start("a");
+    ASSERT_TRUE(eventually(
+        [&] { return access(file.c_str(), F_OK) == 0 && has(test::read_whole_file(file), "\n"); }));
+    kill(std::stoi(test::read_whole_file(file)), SIGTERM);
+    stop(*first);
+    app_.add("go", "");
+    auto second = start("b");
+
+    EXPECT_EQ(count(alerts(1), "seen"), 1u);
+    stop(*second);
+}
+
 // A service that takes CloudEvents and answers each with one.
 TEST_F(FunctionHost, posts_cloud_events_to_an_address) {
     Process receiver({"/usr/bin/env", "python3", "-c", R"(
