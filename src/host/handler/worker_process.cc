@@ -29,7 +29,8 @@ namespace {
 
 constexpr int tick_ms = 100;
 constexpr std::size_t read_bytes = std::size_t{64} << 10;
-constexpr Duration grace = std::chrono::seconds(5);  // between SIGTERM and SIGKILL
+constexpr Duration grace = std::chrono::seconds(5);       // between SIGTERM and SIGKILL
+constexpr Duration last_words = std::chrono::seconds(1);  // what is read behind its end
 constexpr int no_program = 127;
 // A shell's exit code: this, and the signal that ended its command.
 constexpr int shell_signal = 128;
@@ -142,6 +143,7 @@ struct WorkerProcess::State {
     void send(std::string& left);
     bool receive(Stream stream, Descriptor& from);
     void lines_of(Stream stream, std::string& text);
+    bool is_gone() const;
     void wait_for_end();
     void signal_group(int number) const {
         const pid_t leader = process;
@@ -245,6 +247,7 @@ void WorkerProcess::State::run() {
     std::string left;  // of what is to be written
     bool was_told = false;
     Instant told{};
+    std::optional<Instant> gone;
     while (output.is_open() || errors.is_open() || answers.is_open()) {
         left += outbox.with([](std::string& text) { return std::exchange(text, {}); });
         if (input.is_open()) send(left);
@@ -261,15 +264,16 @@ void WorkerProcess::State::run() {
         if (all[0].revents != 0) receive(Stream::output, output);
         if (all[1].revents != 0) receive(Stream::errors, errors);
         options.on_tick();
-        // A process that has ended may have left children that keep the pipes open.
-        siginfo_t info{};
-        const pid_t leader = process;
-        const bool is_gone =
-            waitid(P_PID, static_cast<id_t>(leader), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-            info.si_pid == leader;
-        if (is_gone && (all[0].revents | all[1].revents | all[2].revents) == 0) break;
-        if (!is_stopping) continue;
         const Instant now = SystemClock().now();
+        // It may have left children that keep the pipes open, and write to them without end.
+        if (gone) {
+            const bool is_quiet = (all[0].revents | all[1].revents | all[2].revents) == 0;
+            if (is_quiet || now > *gone + last_words) break;
+        } else if (is_gone()) {
+            gone = now;
+            signal_group(SIGKILL);
+        }
+        if (!is_stopping) continue;
         if (!was_told) {
             input.close();
             signal_group(SIGTERM);
@@ -280,6 +284,14 @@ void WorkerProcess::State::run() {
         }
     }
     wait_for_end();
+}
+
+// It has ended, and was not waited for: its id is still its own.
+bool WorkerProcess::State::is_gone() const {
+    siginfo_t info{};
+    const pid_t leader = process;
+    return waitid(P_PID, static_cast<id_t>(leader), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
+           info.si_pid == leader;
 }
 
 void WorkerProcess::State::wait_for_end() {

@@ -4,7 +4,8 @@
 //
 // All of its input and output is done by one thread, io/0 of this process object, so that a process
 // that does not read, or writes without end, holds nobody else up. It is the leader of a process
-// group, and ends with us, also if we are killed.
+// group, which is killed when it ends. It ends with us, also if we are killed; what it has started
+// then goes on.
 // Threads: any.
 #pragma once
 

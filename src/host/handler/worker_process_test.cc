@@ -109,6 +109,20 @@ TEST(WorkerProcess, is_not_held_up_by_children_that_keep_its_output) {
     EXPECT_EQ(heard.ended.wait(), "exit code 0");
 }
 
+// In its group, and in one of its own.
+TEST(WorkerProcess, has_ended_although_a_child_prints_without_end) {
+    for (const std::string child :
+         {"(while :; do echo x; done)", "setsid sh -c 'while :; do echo x; done'"}) {
+        Heard heard;
+        auto options = heard.options({"sh", "-c", child + " & exit 3"});
+        options.on_line = [](Stream, std::string_view) {};
+        auto process = WorkerProcess::start(std::move(options));
+        ASSERT_TRUE(process.ok()) << process.error().detail;
+
+        EXPECT_EQ(heard.ended.wait(), "exit code 3") << child;
+    }
+}
+
 TEST(WorkerProcess, names_a_program_that_is_not_there) {
     Heard heard;
 
