@@ -281,6 +281,13 @@ Result<std::vector<std::string_view>> CommandChild::read_lines(const GetWish& wi
     return lines;
 }
 
+bool CommandChild::has_written() {
+    pollfd readable{output_, POLLIN, 0};
+    // A failure to read is one of the next read_lines().
+    if (poll(&readable, 1, 0) > 0) static_cast<void>(read_some());
+    return read_.size() > taken_;
+}
+
 // Whoever stops a service may signal its commands first, and us a moment later.
 bool CommandChild::is_asked_to_end_by(int signal, const GetWish& wish) {
     if (signal != SIGTERM && signal != SIGINT && signal != SIGHUP) return false;

@@ -49,6 +49,8 @@ public:
     // Waits for a line, and gives all that have come, until the next call. handler_failed if it has
     // ended before.
     Result<std::vector<std::string_view>> read_lines(const GetWish& wish);
+    // Whether it has written something since the last read_lines(), without waiting for it.
+    bool has_written();
     // Closes its input and waits. Success is exit code 0, whatever it has read. `cancelled` if it
     // ended badly after a SIGTERM of ours, or by a signal that asked it to end while we were to
     // finish. `unavailable` if the shell could not run it.

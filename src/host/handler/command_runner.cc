@@ -39,6 +39,13 @@ bool is_error(std::string_view line) {
     return line.starts_with("error");
 }
 
+// Which answer belongs to which event is not known any more.
+Error answered_too_much() {
+    return {ErrorCode::handler_failed,
+            "the command answered with more lines than it was given events; its standard output "
+            "must have nothing but answers, other output belongs on standard error"};
+}
+
 Error says(std::int64_t sequence, std::string_view line) {
     return {ErrorCode::handler_failed,
             fmt::format("event {}: the command says: {}", sequence, line)};
@@ -147,6 +154,7 @@ void CommandRunner::forget_answered(const Event& first) {
 
 Result<> CommandRunner::ask_for_each(Events events, const Calls& calls) {
     if (!events.empty()) forget_answered(events.front());
+    if (child_->has_written()) return answered_too_much();
     struct Given {
         const Event* event;
         Instant at;
@@ -174,9 +182,9 @@ Result<> CommandRunner::ask_for_each(Events events, const Calls& calls) {
         const auto lines = child_->read_lines(calls.wish);
         if (!lines.ok()) return failure ? Result<>(*failure) : lines.error();
         const Instant answered = SystemClock().now();
+        if (lines->size() > given.size()) return failure ? *failure : answered_too_much();
         line_pace_.took(given.size(), answered - given.front().at);
         for (const std::string_view line : *lines) {
-            if (given.empty()) break;  // more answers than events
             const Event& event = *given.front().event;
             given.pop_front();
             if (is_error(line)) {

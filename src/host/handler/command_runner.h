@@ -3,7 +3,8 @@
 //
 //   by exit code   a process for each batch; its input ends, and exit code 0 says that it is done
 //   by lines       one process until close() or a failure; it answers each event with a line,
-//                  "error ..." if that one failed
+//                  "error ..." if that one failed. A line more than that is a failure, since the
+//                  answers behind it would count for the wrong events
 //   by batches     the same, but a batch ends with an empty line, in both directions: the command
 //                  answers with one when the batch is done, or with a line "error ...". Its other
 //                  lines are its output.

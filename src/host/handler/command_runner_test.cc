@@ -183,6 +183,35 @@ TEST_F(CommandByLines, a_rewind_gives_answered_events_again) {
     EXPECT_TRUE(written().ends_with("5\n6\n7\n8\n9\n13\n14\n15\n16\n17\n18\n19\n")) << written();
 }
 
+TEST_F(CommandByLines, more_answers_than_events_are_a_failure) {
+    auto runner = a_runner("while read -r e; do printf 'debug\\nok\\n'; done", CommandAck::line);
+
+    const auto result = run(runner, {.events = 1});
+
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::handler_failed);
+    EXPECT_NE(result.error().detail.find("more lines"), std::string::npos) << result.error().detail;
+    EXPECT_TRUE(done_.empty());
+}
+
+TEST_F(CommandByLines, an_answer_before_an_event_was_given_is_a_failure) {
+    auto runner = a_runner(
+        "read -r e; echo ok; if [ ! -e out ]; then until [ -e go ]; do :; done; echo late; "
+        "echo x > out; fi; while read -r e; do echo ok; done",
+        CommandAck::line);
+    ASSERT_TRUE(run(runner, {.events = 1}).ok());
+    folder_.add("go", "");
+    while (written() == "nothing") {
+    }
+
+    const auto second = run(runner, {.events = 1, .first = 1});
+
+    ASSERT_FALSE(second.ok());
+    EXPECT_EQ(second.error().code, ErrorCode::handler_failed);
+    EXPECT_EQ(done_, (std::vector<std::int64_t>{0}));
+    EXPECT_TRUE(run(runner, {.events = 1, .first = 1}).ok()) << "by a new process";
+}
+
 TEST_F(CommandByLines, counts_the_answers_of_a_process_that_ends) {
     auto runner = a_runner("read a; echo ok; read b; echo ok; exit 0", CommandAck::line);
 
