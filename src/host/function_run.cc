@@ -42,11 +42,17 @@ void FunctionRun::on_closed(Partition& partition, Closed) {
 
 Result<> FunctionRun::execute(Partition& partition, Events events) {
     const auto& policy = place_.function.retry;
-    std::string last_error;
-    for (std::uint32_t retry = 0;; ++retry) {
+    const Tried tried = std::exchange(tried_, {});
+    const bool goes_on = tried.first == events.front().sequence_number;
+    std::string last_error = goes_on ? tried.error : "";
+    for (std::uint32_t retry = goes_on ? tried.failures : 0;; ++retry) {
         const std::uint32_t attempt = policy ? retry : partition.attempt();
         auto result = once(partition, events, attempt, last_error);
-        if (result.ok() || is_passed_on(result.error())) return result;
+        if (result.ok()) return result;
+        if (is_passed_on(result.error())) {
+            if (!events.empty()) tried_ = {events.front().sequence_number, retry, last_error};
+            return result;
+        }
         if (!policy || (policy->retries_max && retry >= *policy->retries_max)) {
             if (place_.rule == CheckpointRule::functions) return {};
             return result;

@@ -55,8 +55,16 @@ private:
     // False if the partition is given up meanwhile.
     bool rest(const Partition& partition, std::uint32_t retry);
 
+    // Failures of the events from `first` on, by the retry policy. Kept while nothing can run them.
+    struct Tried {
+        std::int64_t first = -1;
+        std::uint32_t failures = 0;
+        std::string error = {};
+    };
+
     const FunctionPlace place_;
     Random random_;
+    Tried tried_;
 };
 
 }  // namespace evenkeel::host

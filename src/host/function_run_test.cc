@@ -48,16 +48,22 @@ struct World {
     explicit World(FunctionOfTest::Answer answer, Cardinality cardinality = Cardinality::many)
         : function(a_function(cardinality)), handler(std::move(answer)) {}
 
-    Result<> run(std::size_t events) {
+    FunctionRun a_run() {
+        return FunctionRun(FunctionPlace{.function = function,
+                                         .rule = rule,
+                                         .host_name = "localhost",
+                                         .handler = handler,
+                                         .outputs = outputs,
+                                         .counts = counts});
+    }
+    Result<> run(FunctionRun& by, std::size_t events) {
         const std::vector<EventData> data(events, EventData{.body = "1"});
         const auto batch = EventBatch::of(data);
-        FunctionRun run(FunctionPlace{.function = function,
-                                      .rule = rule,
-                                      .host_name = "localhost",
-                                      .handler = handler,
-                                      .outputs = outputs,
-                                      .counts = counts});
-        return run.on_events(partition, batch.events());
+        return by.on_events(partition, batch.events());
+    }
+    Result<> run(std::size_t events) {
+        FunctionRun by = a_run();
+        return run(by, events);
     }
 
     Function function;
@@ -131,6 +137,20 @@ TEST(FunctionRun, waits_while_nothing_runs_the_function) {
     ASSERT_FALSE(result.ok());
     EXPECT_EQ(result.error().code, ErrorCode::unavailable);
     EXPECT_EQ(world.handler.calls.size(), 1u);
+}
+
+TEST(FunctionRun, goes_on_counting_retries_after_an_outage) {
+    World world([&, calls = 0](const Invocation&) mutable -> Result<Outcome> {
+        if (++calls == 2) return Error{ErrorCode::unavailable, "is started again"};
+        return boom();
+    });
+    world.function.retry = RetryRule{.retries_max = 2};
+    FunctionRun run = world.a_run();
+
+    EXPECT_EQ(world.run(run, 1).error().code, ErrorCode::unavailable);
+    EXPECT_EQ(world.run(run, 1).error().code, ErrorCode::handler_failed);
+
+    EXPECT_EQ(world.handler.calls, (Calls{{1, 0}, {1, 1}, {1, 1}, {1, 2}}));
 }
 
 TEST(FunctionRun, stops_retrying_when_its_partition_moves) {

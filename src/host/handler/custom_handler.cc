@@ -18,9 +18,9 @@
 #include "base/text.h"
 #include "host/handler/custom_wire.h"
 #include "host/handler/guid.h"
-#include "host/handler/keeper.h"
 #include "host/handler/worker_log.h"
 #include "host/handler/worker_process.h"
+#include "host/handler/workers.h"
 #include "http/fetcher.h"
 
 namespace evenkeel::host {
@@ -86,46 +86,54 @@ struct CustomWorker {
     std::unique_ptr<http::Fetcher> calls;
     std::uint16_t port = 0;
     std::atomic<bool> was_ended_by_us = false;
-    std::atomic<std::int64_t> broken_since = 0;  // the Instant of its first lost call; 0: none
     bool has_ended() const { return process->has_ended(); }
+    bool was_asked_to_end() const { return process->end().was_asked; }
 };
 
 class CustomHandlers final : public Handler {
 public:
     explicit CustomHandlers(const App& app)
-        : app_(app), keeper_("the custom handler", [this] { return start(); }) {}
-    ~CustomHandlers() override { keeper_.stop(); }
+        : app_(app), workers_("the custom handler", [this] { return start(); }) {}
+    ~CustomHandlers() override { workers_.stop(); }
 
-    Result<> begin() {
-        EK_TRY(keeper_.get());
-        return {};
-    }
+    Result<> begin() { return workers_.begin(); }
 
     Result<Outcome> invoke(const Invocation& invocation) override {
-        EK_TRY_ASSIGN(const auto worker, keeper_.get());
         EK_TRY_ASSIGN(auto request,
                       wire_request(invocation, app_.options, new_guid(), SystemClock().wall()));
         log_not_json(invocation, request.not_json);
-        const Instant began = SystemClock().now();
-        const auto answer = fetch(
-            *worker->calls,
+        EK_TRY_ASSIGN(const auto answer,
+                      workers_.call<http::ClientResponse>(invocation, [&](CustomWorker& worker) {
+                          return post(worker, invocation, request.body);
+                      }));
+        return wire_outcome({.status = answer.status,
+                             .content_type = answer.field("Content-Type"),
+                             .body = answer.body},
+                            invocation.function, app_.options);
+    }
+
+    void release(const Function& function, std::uint32_t partition) override {
+        workers_.release(function, partition);
+    }
+
+private:
+    static Result<http::ClientResponse> post(CustomWorker& worker, const Invocation& invocation,
+                                             std::string& body) {
+        auto answer = fetch(
+            *worker.calls,
             {.method = "POST",
-             .url = fmt::format("http://127.0.0.1:{}/{}", worker->port, invocation.function.name),
+             .url = fmt::format("http://127.0.0.1:{}/{}", worker.port, invocation.function.name),
              .fields = {{"Content-Type", "application/json; charset=utf-8"},
                         {"User-Agent", fmt::format("Azure-Functions-Host/{}", host_version)},
                         {"X-Azure-Functions-HostVersion", host_version},
                         {"X-Azure-Functions-InvocationId", invocation.id}},
-             .body = std::move(request.body)});
-        if (!answer.ok()) return failed(*worker, began, answer.error());
-        return wire_outcome({.status = answer->status,
-                             .content_type = answer->field("Content-Type"),
-                             .body = answer->body},
-                            invocation.function, app_.options);
+             .body = std::move(body)});
+        if (!answer.ok()) return failed(worker, answer.error());
+        return answer;
     }
 
-private:
     // A handler that takes too long is ended, as Azure Functions does: it may never answer again.
-    Error failed(CustomWorker& worker, Instant began, const Error& error) const {
+    static Error failed(CustomWorker& worker, const Error& error) {
         if (error.code == ErrorCode::timed_out) {
             worker.was_ended_by_us = true;
             worker.process->kill_now();
@@ -135,19 +143,16 @@ private:
         if (worker.was_ended_by_us) {
             return {ErrorCode::unavailable, "the handler is started again, for another event"};
         }
-        std::int64_t none = 0;
-        worker.broken_since.compare_exchange_strong(none, SystemClock().now().nanoseconds);
         for (int waited = 0; !worker.has_ended() && waited < end_notice_ms;
              waited += ready_poll_ms) {
             poll(nullptr, 0, ready_poll_ms);
         }
-        const bool has_ended = worker.has_ended();
-        if (has_ended ? worker.process->end().was_asked : !is_listening(worker.port)) {
-            return {ErrorCode::unavailable, "the handler was asked to end"};
+        if (worker.has_ended()) {
+            return {ErrorCode::handler_failed,
+                    fmt::format("the handler ended: {}", worker.process->end().how)};
         }
-        // Those that it held may have ended it. One that came later did not.
-        if (has_ended && began.nanoseconds > worker.broken_since) {
-            return {ErrorCode::unavailable, "the handler has ended, and is started again"};
+        if (!is_listening(worker.port)) {
+            return {ErrorCode::unavailable, "the handler takes no new connections"};
         }
         return {ErrorCode::handler_failed,
                 fmt::format("the handler ended the connection: {}", error.detail)};
@@ -219,7 +224,7 @@ private:
     }
 
     const App& app_;
-    Keeper<CustomWorker> keeper_;
+    Workers<CustomWorker> workers_;
 };
 
 }  // namespace

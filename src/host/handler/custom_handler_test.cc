@@ -91,9 +91,12 @@ TEST(CustomHandler, that_dies_fails_its_execution_and_starts_again) {
     CustomApp app;
     ASSERT_TRUE(app.start().ok());
 
-    const auto died = app.invoke("\"exit\"");
+    const auto first = app.invoke("\"exit\"");
+    const auto died = app.invoke_again("\"exit\"");
     const auto again = app.invoke_again("\"hi\"");
 
+    ASSERT_FALSE(first.ok());
+    EXPECT_EQ(first.error().code, ErrorCode::unavailable) << "it may have been another one";
     ASSERT_FALSE(died.ok());
     EXPECT_EQ(died.error().code, ErrorCode::handler_failed) << died.error().detail;
     EXPECT_TRUE(again.ok()) << again.error().detail;

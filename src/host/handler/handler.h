@@ -47,8 +47,8 @@ public:
     virtual ~Handler() = default;
     // Threads: any; several at once, one for each partition. Blocks until the function has ended.
     // `handler_failed` and `timed_out` are failures of this execution. `unavailable`: it did not
-    // begin, because what runs it is away or starting; it is called again. `cancelled`: the
-    // partition is given up.
+    // begin, because what runs it is away or starting, or ended with others that may be to blame
+    // (suspects.h); it is called again. `cancelled`: the partition is given up.
     virtual Result<Outcome> invoke(const Invocation& invocation) = 0;
     // The partition has gone: what was kept for it can go as well.
     virtual void release(const Function&, std::uint32_t /*partition*/) {}

@@ -64,7 +64,14 @@ public:
         return begin();
     }
 
-    // Lets go of the worker: it ends once nobody uses it any more.
+    // Lets go of the worker: it ends once nobody uses it any more. get() starts another one.
+    void rest() {
+        auto last = state_.with([](State& state) {
+            state.ends = 0;
+            return std::exchange(state.worker, nullptr);
+        });
+    }
+    // The same, for good.
     void stop() {
         auto last = state_.with([](State& state) {
             state.is_starting = true;  // for good

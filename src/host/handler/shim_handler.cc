@@ -8,10 +8,10 @@
 #include "base/base64.h"
 #include "host/app/json_file.h"
 #include "host/handler/bodies.h"
-#include "host/handler/keeper.h"
 #include "host/handler/metadata.h"
 #include "host/handler/shim_worker.h"
 #include "host/handler/worker_log.h"
+#include "host/handler/workers.h"
 
 namespace evenkeel::host {
 namespace {
@@ -49,34 +49,35 @@ std::string output_body(const boost::json::value& value) {
 class ShimHandler final : public Handler {
 public:
     ShimHandler(const App& app, Kind kind)
-        : app_(app), kind_(kind), keeper_(kind == Kind::python ? "python" : "node", [this] {
+        : app_(app), kind_(kind), workers_(kind == Kind::python ? "python" : "node", [this] {
               return ShimWorker::start(kind_, app_.folder, app_.settings, app_.options.memory_max);
           }) {}
-    ~ShimHandler() override { keeper_.stop(); }
+    ~ShimHandler() override { workers_.stop(); }
 
-    Result<> begin() {
-        EK_TRY(keeper_.get());
-        return {};
-    }
+    Result<> begin() { return workers_.begin(); }
 
     Result<Outcome> invoke(const Invocation& invocation) override {
-        EK_TRY_ASSIGN(const auto worker, keeper_.get());
         EK_TRY_ASSIGN(auto request, shim_request(invocation, app_.options));
         log_not_json(invocation, request.not_json);
         std::optional<Duration> timeout;
         if (app_.options.function_timeout) timeout = *app_.options.function_timeout;
         EK_TRY_ASSIGN(const auto answer,
-                      worker->ask(invocation.id, std::move(request.line), timeout));
+                      workers_.call<std::string>(invocation, [&](ShimWorker& worker) {
+                          return worker.ask(invocation.id, std::move(request.line), timeout);
+                      }));
         std::string stack;
         auto outcome = shim_outcome(answer, stack);
         if (!stack.empty()) log_invocation(invocation, "error", stack);
         return outcome;
     }
+    void release(const Function& function, std::uint32_t partition) override {
+        workers_.release(function, partition);
+    }
 
 private:
     const App& app_;
     const Kind kind_;
-    Keeper<ShimWorker> keeper_;
+    Workers<ShimWorker> workers_;
 };
 
 }  // namespace

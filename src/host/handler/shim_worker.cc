@@ -102,8 +102,7 @@ void ShimWorker::on_end(const WorkerEnd& end) {
     const Error error =
         last.was_killed
             ? Error{ErrorCode::unavailable, name_ + " is started again, for another event"}
-            : Error{end.was_asked ? ErrorCode::unavailable : ErrorCode::handler_failed,
-                    fmt::format("{} ended: {}", name_, end.how)};
+            : Error{ErrorCode::handler_failed, fmt::format("{} ended: {}", name_, end.how)};
     for (const auto& entry : last.waiting) entry.second.answer->set(error);
 }
 

@@ -33,11 +33,12 @@ public:
     // {"functions":[{"name":...,"bindings":[...],"retry":...}],"failures":["...traceback"]}
     const std::string& hello() const { return hello_; }
     // The answer to a request, whose id is unique. `timed_out`: it took longer, and the process is
-    // killed. `handler_failed`: the process ended meanwhile. `unavailable`: it has ended before,
-    // was asked to end, or was killed for another request.
+    // killed. `handler_failed`: the process ended meanwhile. `unavailable`: it has ended before, or
+    // was killed for another request.
     Result<std::string> ask(const std::string& id, std::string line,
                             std::optional<Duration> timeout);
     bool has_ended() const { return process_->has_ended(); }
+    bool was_asked_to_end() const { return process_->end().was_asked; }
 
 private:
     struct Waiting {

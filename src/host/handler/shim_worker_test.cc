@@ -53,16 +53,6 @@ TEST(ShimWorker, that_dies_fails_what_it_held) {
     EXPECT_EQ(after.error().code, ErrorCode::unavailable);
 }
 
-TEST(ShimWorker, that_was_asked_to_end_blames_no_event) {
-    ScriptedApp app(R"(echo '{"evenkeel":1}' >&3; read a; kill -TERM $$)");
-    const auto worker = app.start();
-    ASSERT_TRUE(worker.ok()) << worker.error().detail;
-
-    const auto ended = (*worker)->ask("7", "{}\n", std::nullopt);
-
-    EXPECT_EQ(ended.error().code, ErrorCode::unavailable) << ended.error().detail;
-}
-
 TEST(ShimWorker, that_hangs_is_killed_after_the_timeout) {
     ScriptedApp app(R"(echo '{"evenkeel":1}' >&3; while true; do read a || sleep 1; done)");
     const auto worker = app.start();

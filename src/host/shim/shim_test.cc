@@ -126,5 +126,25 @@ TEST_P(Shim, finishes_its_executions_after_a_signal_to_the_service) {
 
     EXPECT_TRUE(outcome.ok()) << outcome.error().detail;
 }
+TEST_P(Shim, blames_a_crash_only_on_who_crashes_alone) {
+    ShimApp app(GetParam());
+    io::system::WorkerPool others("others", 2);
+    Result<Outcome> first = Outcome{}, second = Outcome{};
+    others.post([&] { first = app.invoke("a", 1); });
+    others.post([&] { second = app.invoke("b", 2); });
+    static_cast<void>(app.process_of("a") + app.process_of("b"));
+
+    const auto crashed = app.invoke("crash");
+    others.finish();
+    app.go();
+
+    EXPECT_EQ(crashed.error().code, ErrorCode::unavailable) << crashed.error().detail;
+    EXPECT_EQ(first.error().code, ErrorCode::unavailable) << first.error().detail;
+    EXPECT_EQ(second.error().code, ErrorCode::unavailable) << second.error().detail;
+    EXPECT_EQ(app.invoke_again("crash").error().code, ErrorCode::handler_failed);
+    EXPECT_TRUE(app.invoke_again("a", 1).ok());
+    EXPECT_TRUE(app.invoke_again("b", 2).ok());
+}
+
 }  // namespace
 }  // namespace evenkeel::host
