@@ -136,13 +136,14 @@ struct WorkerProcess::State {
     Descriptor input, output, errors, answers;
     Guarded<std::string> outbox;
     std::string unread[3];
+    std::string why_killed;  // by us, for what it wrote
     io::system::WorkerThread thread{"worker-io/0"};
 
     Result<> spawn();
     void run();
     void send(std::string& left);
     bool receive(Stream stream, Descriptor& from);
-    void lines_of(Stream stream, std::string& text);
+    void lines_of(Stream stream, std::string& text, std::size_t searched);
     bool is_gone() const;
     void wait_for_end();
     void signal_group(int number) const {
@@ -213,15 +214,21 @@ void WorkerProcess::State::send(std::string& left) {
     }
 }
 
-void WorkerProcess::State::lines_of(Stream stream, std::string& text) {
+// `searched` bytes have no line end.
+void WorkerProcess::State::lines_of(Stream stream, std::string& text, std::size_t searched) {
     std::size_t begin = 0;
-    for (auto end = text.find('\n'); end != std::string::npos; end = text.find('\n', begin)) {
+    for (auto end = text.find('\n', searched); end != std::string::npos;
+         end = text.find('\n', begin)) {
         options.on_line(stream, std::string_view(text).substr(begin, end - begin));
         begin = end + 1;
     }
     text.erase(0, begin);
     if (text.size() <= (stream == Stream::answers ? line_bytes_max : read_bytes)) return;
     if (stream == Stream::answers) {
+        why_killed = fmt::format(
+            "it was killed, because its answer is longer than {} MiB, the most that one "
+            "execution may return",
+            line_bytes_max >> 20);
         signal_group(SIGKILL);
     } else {
         options.on_line(stream, text);
@@ -236,7 +243,7 @@ bool WorkerProcess::State::receive(Stream stream, Descriptor& from) {
     const ssize_t got = ::read(from.get(), text.data() + before, read_bytes);
     text.resize(before + static_cast<std::size_t>(std::max<ssize_t>(0, got)));
     if (got < 0 && errno == EINTR) return true;
-    lines_of(stream, text);
+    lines_of(stream, text, before);
     if (got > 0) return true;
     if (!text.empty()) options.on_line(stream, text);
     from.close();
@@ -308,6 +315,7 @@ void WorkerProcess::State::wait_for_end() {
     }
     kill(-leader, SIGKILL);  // what it has started and left
     ending = end_of(status);
+    if (!why_killed.empty()) ending.how = why_killed;
     ended = true;
     options.on_end(ending);
 }

@@ -26,9 +26,9 @@ enum class Stream : std::uint8_t { output, errors, answers };
 
 // How a process ended.
 struct WorkerEnd {
-    std::string how = {};  // "exit code 3", "signal 9"
-    // By SIGTERM, SIGINT or SIGHUP, or with exit code 0 as after one of them: whoever stops a service
-    // may signal all of its processes. What it was doing is not to blame.
+    std::string how = {};  // "exit code 3", "signal 9", or why we killed it
+    // By SIGTERM, SIGINT or SIGHUP, or with exit code 0 as after one of them: whoever stops a
+    // service may signal all of its processes. What it was doing is not to blame.
     bool was_asked = false;
 };
 

@@ -123,6 +123,22 @@ TEST(WorkerProcess, has_ended_although_a_child_prints_without_end) {
     }
 }
 
+TEST(WorkerProcess, says_why_it_was_killed_for_a_long_answer) {
+    Heard heard;
+    auto options = heard.options({"python3", "-c", R"(
+import os
+while True: os.write(3, b"x" * (1 << 20))
+)"});
+    options.has_answers = true;
+    auto process = WorkerProcess::start(std::move(options));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+
+    const std::string how = heard.ended.wait();
+
+    EXPECT_NE(how.find("longer than 64 MiB"), std::string::npos) << how;
+    EXPECT_FALSE((*process)->end().was_asked);
+}
+
 TEST(WorkerProcess, names_a_program_that_is_not_there) {
     Heard heard;
 
