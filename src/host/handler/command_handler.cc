@@ -8,6 +8,7 @@
 #include "base/result.h"
 #include "host/handler/closing_wish.h"
 #include "host/handler/command_runner.h"
+#include "host/handler/worker_process.h"
 
 namespace evenkeel::host {
 namespace {
@@ -75,9 +76,9 @@ private:
     CommandOptions options_of(const Invocation& invocation) const {
         const Function& function = invocation.function;
         return {.child = {.command = function.command,
-                          .pass_env = {},
+                          .pass_env = {"EVENTHUB_CONNECTION_STRING"},  // if so, of the app
                           .folder = app_.folder + "/" + function.folder,
-                          .environment = variables_of(app_.settings)},
+                          .environment = variables_of(worker_environment(app_.settings))},
                 .ack = function.answers_lines ? CommandAck::line : CommandAck::exit_code};
     }
 

@@ -20,6 +20,8 @@ public:
         app_.folder = folder_.path();
         app_.settings = process_environment();
         app_.settings["GREETING"] = "hello";
+        app_.settings["EVENTHUB_CONNECTION_STRING"] = "of the app";
+        app_.settings["EVENKEEL_STORE"] = "of the host";
         handler_ = make_command_handler(app_, just_the_body, std::chrono::seconds(5));
     }
     Result<Outcome> invoke() {
@@ -60,6 +62,14 @@ TEST(CommandHandler, runs_in_the_folder_with_the_settings_of_the_app) {
 
     ASSERT_TRUE(outcome.ok()) << outcome.error().detail;
     EXPECT_EQ(function.written(), "a\nb\nhello\n");
+}
+
+TEST(CommandHandler, gets_no_credentials_of_the_host) {
+    CommandFunction function("echo \"$EVENTHUB_CONNECTION_STRING,$EVENKEEL_STORE\" > out");
+
+    ASSERT_TRUE(function.invoke().ok());
+
+    EXPECT_EQ(function.written(), "of the app,\n");
 }
 
 TEST(CommandHandler, fails_by_the_exit_code) {

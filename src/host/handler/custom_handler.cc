@@ -172,7 +172,7 @@ private:
         options.command.push_back(std::move(program));
         options.command.insert(options.command.end(), custom.arguments.begin(),
                                custom.arguments.end());
-        options.environment = app_.settings;
+        options.environment = worker_environment(app_.settings);
         const std::string id = new_guid();
         for (const char* name : {"FUNCTIONS_CUSTOMHANDLER_PORT", "FUNCTIONS_HTTPWORKER_PORT"}) {
             options.environment[name] = fmt::format("{}", port);

@@ -57,7 +57,7 @@ Result<std::shared_ptr<ShimWorker>> ShimWorker::start(Kind kind, const std::stri
     WorkerProcess::Options options;
     options.command = interpreter(kind, folder, settings);
     options.folder = folder;
-    options.environment = settings;
+    options.environment = worker_environment(settings);
     options.has_answers = true;
     options.memory_max = memory_max;
     options.on_line = [self](Stream stream, std::string_view line) { self->on_line(stream, line); };

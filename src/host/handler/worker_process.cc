@@ -366,6 +366,12 @@ int WorkerProcess::id() const {
     return state_->process;
 }
 
+Environment worker_environment(const Environment& settings) {
+    Environment kept = settings;
+    for (const char* name : {"EVENKEEL_HUB", "EVENKEEL_STORE"}) kept.erase(name);
+    return kept;
+}
+
 std::string find_program(const std::string& program, const std::string& folder,
                          const Environment& environment) {
     if (program.starts_with('/')) return program;

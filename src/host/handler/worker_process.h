@@ -76,6 +76,10 @@ private:
     std::unique_ptr<State> state_;
 };
 
+// What the processes of an app find in their environment: its settings, without the host's own
+// connection string and store, which are not the app's.
+Environment worker_environment(const Environment& settings);
+
 // Where the program is: itself if it has a '/', relative to the folder, else in PATH; empty if it
 // is nowhere.
 std::string find_program(const std::string& program, const std::string& folder,

@@ -148,6 +148,13 @@ TEST(WorkerProcess, names_a_program_that_is_not_there) {
               ErrorCode::not_found);
 }
 
+TEST(WorkerProcess, does_not_get_what_is_the_hosts_own) {
+    const Environment settings = {
+        {"EVENKEEL_HUB", "a"}, {"EVENKEEL_STORE", "b"}, {"EVENTHUB_CONNECTION_STRING", "c"}};
+
+    EXPECT_EQ(worker_environment(settings), (Environment{{"EVENTHUB_CONNECTION_STRING", "c"}}));
+}
+
 TEST(WorkerProcess, has_only_the_environment_it_was_given) {
     Heard heard;
     auto options = heard.options({"sh", "-c", "echo $NAME/$HOME; pwd"});
