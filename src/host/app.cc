@@ -93,7 +93,7 @@ private:
                                                         app_.options, app_.warnings));
             if (!function) continue;
             function->folder = entry.name;
-            EK_TRY(find_kind(*function));
+            if (!function->disabled) EK_TRY(find_kind(*function));
             app_.functions.push_back(std::move(*function));
         }
         const auto is_python = [](const Function& function) {

@@ -96,38 +96,61 @@ struct Reader {
         return {};
     }
 
-    // True if it was the trigger.
-    Result<bool> read_binding(const JsonPlace& binding, Function& function) const {
+    Result<> read_binding(const JsonPlace& binding, Function& function) const {
         EK_TRY_ASSIGN(const auto type, binding["type"].text());
-        if (equal_without_case(type, "eventHubTrigger")) {
-            EK_TRY(read_trigger(binding, function));
-            return true;
-        }
-        if (equal_without_case(type, "eventHub")) {
-            EK_TRY(read_output(binding, function));
-            return false;
-        }
-        if (lower_case(type).ends_with("trigger")) {
-            warnings.push_back(
-                fmt::format("{}: a trigger of type '{}' is not supported; '{}' is not run",
-                            binding.where(), shown(type), function.name));
-        } else {
-            warnings.push_back(
-                fmt::format("{}: a binding of type '{}' is not supported; it is "
-                            "always empty, and what is written to it is dropped",
-                            binding.where(), shown(type)));
-        }
-        return false;
+        if (equal_without_case(type, "eventHubTrigger")) return read_trigger(binding, function);
+        if (equal_without_case(type, "eventHub")) return read_output(binding, function);
+        warnings.push_back(
+            fmt::format("{}: a binding of type '{}' is not supported; it is "
+                        "always empty, and what is written to it is dropped",
+                        binding.where(), shown(type)));
+        return {};
     }
 };
 
-Result<bool> is_disabled(const Function& function, const JsonPlace& place, const Reader& reader) {
-    const auto setting = reader.settings.find("AzureWebJobs." + function.name + ".Disabled");
+bool is_of_type(const JsonPlace& binding, std::string_view wanted) {
+    const auto type = binding["type"].text();
+    return type.ok() && equal_without_case(*type, wanted);
+}
+
+// The binding that is an event hub trigger.
+std::optional<std::size_t> trigger_of(const JsonPlace& bindings) {
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+        if (is_of_type(bindings[i], "eventHubTrigger")) return i;
+    }
+    return std::nullopt;
+}
+
+void warn_of_other_triggers(const std::string& name, const JsonPlace& bindings,
+                            std::vector<std::string>& warnings) {
+    for (std::size_t i = 0; i < bindings.size(); ++i) {
+        const auto type = bindings[i]["type"].text();
+        if (!type.ok() || !lower_case(*type).ends_with("trigger")) continue;
+        warnings.push_back(
+            fmt::format("{}: a trigger of type '{}' is not supported; '{}' is not run",
+                        bindings[i].where(), shown(*type), name));
+    }
+}
+
+// A disabled function for lists: its names as they are written, since its settings may be missing.
+Function disabled_function(const std::string& name, const JsonPlace& trigger) {
+    Function function;
+    function.name = name;
+    function.disabled = true;
+    const JsonPlace hub =
+        trigger["eventHubName"].exists() ? trigger["eventHubName"] : trigger["path"];
+    if (const auto text = hub.text(); text.ok()) function.event_hub = *text;
+    if (const auto text = trigger["consumerGroup"].text(); text.ok() && !text->empty()) {
+        function.consumer_group = *text;
+    }
+    return function;
+}
+
+Result<bool> is_disabled(const std::string& name, const JsonPlace& place, const Reader& reader) {
+    const auto setting = reader.settings.find("AzureWebJobs." + name + ".Disabled");
     if (setting && (equal_without_case(*setting, "true") || *setting == "1")) return true;
     if (const auto& only = reader.options.only) {
-        const auto is_it = [&](const std::string& name) {
-            return equal_without_case(name, function.name);
-        };
+        const auto is_it = [&](const std::string& each) { return equal_without_case(each, name); };
         if (std::none_of(only->begin(), only->end(), is_it)) return true;
     }
     if (!place["disabled"].exists()) return false;
@@ -161,20 +184,23 @@ Result<std::optional<Function>> parse_function(const std::string& name, const Js
     if (!place.is_object()) return place.wrong("must be an object with the member \"bindings\"");
     const JsonPlace bindings = place["bindings"];
     if (bindings.size() == 0) return bindings.wrong("must be a list with at least one binding");
+    const auto trigger = trigger_of(bindings);
+    if (!trigger) {
+        warn_of_other_triggers(name, bindings, warnings);
+        return std::optional<Function>();
+    }
     const Reader reader{settings, options, warnings};
+    EK_TRY_ASSIGN(const bool disabled, is_disabled(name, place, reader));
+    if (disabled) return std::optional(disabled_function(name, bindings[*trigger]));
     Function function;
     function.name = name;
     function.cardinality =
         place["evenkeel"]["command"].exists() ? Cardinality::many : Cardinality::one;
-    bool has_trigger = false;
     for (std::size_t i = 0; i < bindings.size(); ++i) {
-        EK_TRY_ASSIGN(const bool is_trigger, reader.read_binding(bindings[i], function));
-        has_trigger = has_trigger || is_trigger;
+        EK_TRY(reader.read_binding(bindings[i], function));
     }
-    if (!has_trigger) return std::optional<Function>();
     EK_TRY_ASSIGN(function.retry, parse_retry(place["retry"]));
     if (!function.retry) function.retry = options.retry;
-    EK_TRY_ASSIGN(function.disabled, is_disabled(function, place, reader));
     EK_TRY(read_command(place["evenkeel"], function));
     for (const auto& [member, to] : {std::pair("scriptFile", &function.script_file),
                                      std::pair("entryPoint", &function.entry_point)}) {

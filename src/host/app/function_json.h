@@ -14,7 +14,7 @@
 namespace evenkeel::host {
 
 // None if it has no event hub trigger, which is a warning. `place` has the members of
-// function.json.
+// function.json. The settings that its bindings name must be there, unless it is disabled.
 Result<std::optional<Function>> parse_function(const std::string& name, const JsonPlace& place,
                                                const Settings& settings, const HostOptions& options,
                                                std::vector<std::string>& warnings);

@@ -91,6 +91,32 @@ TEST(FunctionJson, is_disabled_in_the_file_by_a_setting_or_a_list) {
                      ->disabled);
 }
 
+TEST(FunctionJson, needs_no_settings_if_it_is_disabled) {
+    const auto given =
+        given_function(with_trigger(R"(, "eventHubName": "%GONE%", "consumerGroup": "agg")",
+                                    R"(, {"type": "eventHub", "direction": "out", "name": "alerts",
+                           "eventHubName": "alerts", "connection": "OTHER"}],
+                         "evenkeel": {"command": ""})"),
+                       {{"AzureWebJobs.f.Disabled", "1"}});
+
+    ASSERT_TRUE(given.function.ok()) << given.function.error().detail;
+    ASSERT_TRUE(given.function->has_value());
+    EXPECT_TRUE((*given.function)->disabled);
+    EXPECT_EQ((*given.function)->event_hub, "%GONE%") << "for lists";
+    EXPECT_EQ((*given.function)->consumer_group, "agg");
+}
+
+TEST(FunctionJson, needs_no_settings_with_another_trigger) {
+    const auto given = given_function(R"({"bindings": [
+        {"type": "eventHub", "direction": "out", "name": "alerts", "eventHubName": "alerts",
+         "connection": "OTHER"}, {"type": "httpTrigger", "name": "req"}]})",
+                                      {});
+
+    ASSERT_TRUE(given.function.ok()) << given.function.error().detail;
+    EXPECT_FALSE(given.function->has_value());
+    EXPECT_EQ(given.warnings.size(), 1u);
+}
+
 TEST(FunctionJson, names_file_line_and_what_is_allowed) {
     const auto problem = [](const std::string& members) {
         return given_function(with_trigger(members, "]")).function.error().detail;
