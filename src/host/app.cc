@@ -38,7 +38,7 @@ public:
         EK_TRY(read_settings());
         EK_TRY(read_options());
         EK_TRY(read_functions());
-        app_.store = store_of(store);
+        EK_TRY_ASSIGN(app_.store, store_of(store));
         app_.settings = settings_.all();
         return std::move(app_);
     }
@@ -171,11 +171,24 @@ private:
                 function.folder, shown(script))};
     }
 
-    std::string store_of(const std::string& store) const {
+    // Never another store than the one that Azure Functions uses with the same settings: with a new
+    // one the app would handle all events of the retention time again.
+    Result<std::string> store_of(const std::string& store) const {
         if (!store.empty()) return store;
         if (!app_.options.store.empty()) return app_.options.store;
         const auto blob = settings_.find("AzureWebJobsStorage");
-        if (!blob || blob->empty()) return default_store;
+        if (!blob || blob->empty()) {
+            auto identity = settings_.below("AzureWebJobsStorage");
+            std::erase_if(identity, [](const auto& setting) { return setting.second.empty(); });
+            if (identity.empty()) return std::string(default_store);
+            return Error{ErrorCode::invalid_argument,
+                         fmt::format("the storage account of the app is an identity (the setting "
+                                     "'AzureWebJobsStorage__{}'), which is not supported; to go on "
+                                     "where Azure Functions stopped, set 'AzureWebJobsStorage' to "
+                                     "the connection string of the account; else name a store with "
+                                     "--store, such as --store {}",
+                                     shown(identity.front().first.front()), default_store)};
+        }
         return fmt::format("azblob:{}{}Container={};Create=true", *blob,
                            blob->ends_with(';') ? "" : ";", functions_container);
     }

@@ -59,6 +59,25 @@ TEST(App, keeps_progress_where_azure_functions_keeps_it) {
     EXPECT_EQ(load_app(folder.path(), azurite, "memory:")->store, "memory:");
 }
 
+TEST(App, starts_no_other_store_beside_that_of_an_identity) {
+    AppFolder folder;
+    folder.add("host.json", "{}")
+        .add("local.settings.json", hub_values)
+        .add("f/function.json", command_function);
+
+    for (const char* name :
+         {"AzureWebJobsStorage__accountName", "AzureWebJobsStorage:blobServiceUri"}) {
+        const Environment identity = {{"AzureWebJobsStorage", ""}, {name, "homes"}};
+        const auto app = load_app(folder.path(), identity);
+        ASSERT_FALSE(app.ok()) << app->store;
+        EXPECT_NE(app.error().detail.find("--store"), std::string::npos) << app.error().detail;
+        EXPECT_EQ(load_app(folder.path(), identity, "memory:")->store, "memory:");
+    }
+    const Environment both = {{"AzureWebJobsStorage__accountName", "homes"},
+                              {"AzureWebJobsStorage", "UseDevelopmentStorage=true"}};
+    EXPECT_TRUE(load_app(folder.path(), both)->store.starts_with("azblob:Use"));
+}
+
 TEST(App, says_why_a_folder_is_none) {
     AppFolder empty;
     AppFolder alone;
