@@ -58,12 +58,33 @@ void warn_of_unknown(const JsonPlace& place, const std::vector<std::string>& kno
     }
 }
 
-// What this host decides itself.
-void warn_of_ineffective(const JsonPlace& hubs, std::vector<std::string>& warnings) {
-    for (const char* name : {"webProxy", "customEndpointAddress"}) {
-        if (!hubs[name].exists()) continue;
-        warnings.push_back(hubs[name].where() + ": is not supported and has no effect");
+const std::vector<std::string> start_names = {"type", "enqueuedTimeUtc"};
+const std::vector<std::string> old_names = {"enableReceiverRuntimeMetric", "maxBatchSize",
+                                            "prefetchCount", "receiveTimeout",
+                                            "invokeProcessorAfterReceiveTimeout"};
+
+void warn_of_each(const JsonPlace& place, std::initializer_list<const char*> names,
+                  std::string_view why, std::vector<std::string>& warnings) {
+    for (const char* name : names) {
+        if (place[name].exists()) {
+            warnings.push_back(fmt::format("{}: {}", place[name].where(), why));
+        }
     }
+}
+
+void warn_of_ineffective(const JsonPlace& hubs, std::vector<std::string>& warnings) {
+    warn_of_each(hubs, {"webProxy", "customEndpointAddress"}, "is not supported and has no effect",
+                 warnings);
+    constexpr const char* own = "has no effect; the host has retries, leases and times of its own";
+    warn_of_each(
+        hubs,
+        {"clientRetryOptions", "partitionOwnershipExpirationInterval",
+         "loadBalancingUpdateInterval", "loadBalancingStrategy", "partitionManagerOptions"},
+        own, warnings);
+    const JsonPlace old = hubs["eventProcessorOptions"];
+    warn_of_each(old, {"receiveTimeout", "invokeProcessorAfterReceiveTimeout"}, own, warnings);
+    warn_of_unknown(old, old_names, warnings);
+    warn_of_unknown(hubs["initialOffsetOptions"], start_names, warnings);
 }
 
 template <typename T>

@@ -47,7 +47,7 @@ TEST(HostJson, reads_every_option_of_event_hubs) {
         "maxWaitTime": "00:00:10", "batchCheckpointFrequency": 3, "prefetchCount": 10,
         "prefetchSizeInBytes": 1000, "transportType": "AmqpWebSockets",
         "trackLastEnqueuedEventProperties": true, "targetUnprocessedEventThreshold": 7,
-        "enableCheckpointing": false, "clientRetryOptions": {"maximumRetries": 3},
+        "enableCheckpointing": false,
         "initialOffsetOptions": {"type": "fromEnqueuedTime",
                                  "enqueuedTimeUtc": "2026-03-02T09:14:00Z"})");
 
@@ -87,6 +87,27 @@ TEST(HostJson, warns_of_names_it_does_not_know) {
               "host.json:1: versions: is not known and has no effect; is it 'version'?");
     EXPECT_EQ(given.warnings[1],
               "host.json:2: extensions.eventHubs.maxBatchSze: is not known and has no effect");
+}
+
+TEST(HostJson, warns_of_each_option_that_has_no_effect) {
+    const auto given = hubs(R"("clientRetryOptions": {"maximumRetries": 3},
+        "partitionOwnershipExpirationInterval": "00:01:00",
+        "loadBalancingUpdateInterval": "00:00:10", "loadBalancingStrategy": "greedy",
+        "customEndpointAddress": "https://hub.example",
+        "partitionManagerOptions": {"leaseDuration": "00:00:15"},
+        "eventProcessorOptions": {"receiveTimeout": "00:00:30", "maxBatchSzie": 1},
+        "initialOffsetOptions": {"type": "fromEnd", "enqueuedTimeUTC": "", "time": "x"})");
+
+    ASSERT_TRUE(given.options.ok()) << problem(given);
+    std::string all;
+    for (const auto& warning : given.warnings) all += warning + "\n";
+    EXPECT_EQ(given.warnings.size(), 9u) << all;
+    for (const char* name : {"clientRetryOptions", "partitionOwnershipExpirationInterval",
+                             "loadBalancingUpdateInterval", "loadBalancingStrategy",
+                             "customEndpointAddress", "partitionManagerOptions", "receiveTimeout",
+                             "maxBatchSzie", "initialOffsetOptions.time"}) {
+        EXPECT_NE(all.find(std::string(name) + ": "), std::string::npos) << name << all;
+    }
 }
 
 TEST(HostJson, refuses_values_that_azure_refuses) {
