@@ -5,6 +5,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -72,7 +73,8 @@ Child::Child(Child&& other) noexcept
       input_(std::exchange(other.input_, -1)),
       output_(std::exchange(other.output_, -1)),
       buffer_(std::move(other.buffer_)),
-      taken_(other.taken_) {}
+      taken_(other.taken_),
+      searched_(other.searched_) {}
 
 Child::~Child() {
     kill_hard();
@@ -91,7 +93,9 @@ void Child::close_input() {
 }
 
 bool Child::fill() {
+    if (output_ < 0) return false;
     buffer_.erase(0, taken_);
+    searched_ -= taken_;
     taken_ = 0;
     const std::size_t before = buffer_.size();
     buffer_.resize(before + read_bytes);
@@ -100,14 +104,18 @@ bool Child::fill() {
         got = read(output_, buffer_.data() + before, read_bytes);
     } while (got < 0 && errno == EINTR);
     buffer_.resize(before + static_cast<std::size_t>(std::max<ssize_t>(0, got)));
+    if (got <= 0) close(std::exchange(output_, -1));
     return got > 0;
 }
 
-std::optional<std::string_view> Child::line() {
-    const std::size_t end = buffer_.find('\n', taken_);
-    if (end == std::string::npos) return std::nullopt;
-    const std::string_view found = std::string_view(buffer_).substr(taken_, end - taken_);
-    taken_ = end + 1;
+std::optional<std::string_view> Child::line(std::size_t bytes_max) {
+    const std::size_t end = buffer_.find('\n', searched_);
+    const bool is_whole = end != std::string::npos;
+    searched_ = is_whole ? end + 1 : buffer_.size();
+    const std::string_view found =
+        std::string_view(buffer_).substr(taken_, (is_whole ? end : searched_) - taken_);
+    if (!is_whole && found.size() < bytes_max) return std::nullopt;
+    taken_ = searched_;
     return found;
 }
 

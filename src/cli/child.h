@@ -7,6 +7,8 @@
 #pragma once
 
 #include <chrono>
+#include <cstddef>
+#include <limits>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -34,11 +36,15 @@ public:
 
     // The next line; none once its stdout has ended. Blocks.
     std::optional<std::string> next_line();
-    // The same in two steps, for callers that poll output(): one read(), false at the end; then the
-    // lines that are whole by now, each valid until the next call.
+    // The same in two steps, for callers that poll output(): one read(), false at the end, from
+    // when on output() is -1; then the lines that are whole by now, each valid until the next call.
+    // A line that is not whole at `bytes_max` comes in pieces, so that the buffer is bounded.
     int output() const { return output_; }
     bool fill();
-    std::optional<std::string_view> line();
+    std::optional<std::string_view> line(
+        std::size_t bytes_max = std::numeric_limits<std::size_t>::max());
+    // What came behind the last of these lines.
+    std::string_view rest() const { return std::string_view(buffer_).substr(taken_); }
 
     // How it has ended, once: "exit code 1", "signal 9". None while it runs. Does not wait.
     std::optional<std::string> take_end();
@@ -54,7 +60,8 @@ private:
     int input_;
     int output_;
     std::string buffer_;
-    std::size_t taken_ = 0;  // of the buffer
+    std::size_t taken_ = 0;     // of the buffer
+    std::size_t searched_ = 0;  // no newline from taken_ to here
 };
 
 // Called by a child before it does anything else.

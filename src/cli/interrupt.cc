@@ -1,6 +1,7 @@
 #include "cli/interrupt.h"
 
 #include <algorithm>
+#include <vector>
 
 #include <signal.h>
 #include <sys/signalfd.h>
@@ -50,15 +51,17 @@ bool Interrupt::wait(Duration duration) {
     return requested_;
 }
 
-bool Interrupt::wait_for_input(int descriptor, Duration duration) {
+bool Interrupt::wait_for_input(std::span<const int> descriptors, Duration duration) {
     const SystemClock clock;
     const Instant end = clock.now() + duration;
+    std::vector<pollfd> polls = {{descriptor_, POLLIN, 0}};
+    for (const int descriptor : descriptors) polls.push_back({descriptor, POLLIN, 0});
+    const auto is_marked = [](const pollfd& one) { return one.revents != 0; };
     while (true) {
         const Duration left = std::max(Duration(0), end - clock.now());
         const timespec time{left.count() / 1'000'000'000, left.count() % 1'000'000'000};
-        // Negative descriptors are passed over.
-        pollfd polls[] = {{requested_ ? -1 : descriptor_, POLLIN, 0}, {descriptor, POLLIN, 0}};
-        if (ppoll(polls, 2, &time, nullptr) > 0) {
+        if (requested_) polls[0].fd = -1;
+        if (ppoll(polls.data(), polls.size(), &time, nullptr) > 0) {
             signalfd_siginfo info;
             if (polls[0].revents != 0 && read(descriptor_, &info, sizeof info) == sizeof info) {
                 if (hangup_ == Hangup::reloads && info.ssi_signo == SIGHUP) {
@@ -69,7 +72,7 @@ bool Interrupt::wait_for_input(int descriptor, Duration duration) {
                 let_later_ones_end_us();
                 return false;
             }
-            if (polls[1].revents != 0) return true;
+            if (std::any_of(polls.begin() + 1, polls.end(), is_marked)) return true;
         }
         if (clock.now() >= end) return false;
     }

@@ -8,6 +8,7 @@
 // Threads: the one that made it.
 #pragma once
 
+#include <span>
 #include <utility>
 
 #include "base/clock.h"
@@ -26,9 +27,12 @@ public:
     // Waits for `duration` at most, or until a reload is asked for; true once the process was asked
     // to stop.
     bool wait(Duration duration);
-    // Waits until there is input, or its end, on the descriptor; false after `duration`, or once
-    // the process was asked to stop.
-    bool wait_for_input(int descriptor, Duration duration);
+    // Waits until there is input, or its end, on one of the descriptors; false after `duration`, or
+    // once the process was asked to stop. Negative ones are passed over.
+    bool wait_for_input(std::span<const int> descriptors, Duration duration);
+    bool wait_for_input(int descriptor, Duration duration) {
+        return wait_for_input(std::span(&descriptor, 1), duration);
+    }
     // True once for each wish, or for several that came together.
     bool take_reload() { return std::exchange(reload_, false); }
     bool requested() const { return requested_; }

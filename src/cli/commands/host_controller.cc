@@ -32,6 +32,8 @@ namespace {
 
 constexpr Duration step = std::chrono::milliseconds(50);
 constexpr int settling_part = 4;
+constexpr int reads_max = 16;  // of one instance in a step
+constexpr std::size_t line_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t notes_max = 20;
 constexpr std::size_t lookers_max = 8;  // functions that are looked at side by side
 
@@ -80,8 +82,8 @@ public:
     ExitCode run(Interrupt& interrupt) {
         carry_out(decided());  // the fewest, before anything is read
         while (!controller_.is_stopped()) {
-            const bool is_told = interrupt.wait(step);
-            if (is_told && !controller_.is_stopping()) {
+            await(interrupt);
+            if (interrupt.requested() && !controller_.is_stopping()) {
                 note("stops: all instances drain");
                 carry_out(controller_.stop(clock_.now()));
             }
@@ -212,12 +214,37 @@ private:
         ended(name, child.error().detail);
     }
 
+    // A step, or less if an instance has something to say.
+    void await(Interrupt& interrupt) const {
+        std::vector<int> outputs;
+        for (const auto& [name, process] : children_) outputs.push_back(process.output());
+        interrupt.wait_for_input(outputs, step);
+    }
+
     void listen() {
         for (auto child = children_.begin(); child != children_.end();) {
             auto& [name, process] = *child;
-            bool is_open = true;
-            while (is_open && has_input(process.output())) is_open = process.fill();
-            while (const auto line = process.line()) {
+            read(name, process);
+            const auto how = process.take_end();
+            if (!how) {
+                ++child;
+                continue;
+            }
+            read(name, process);  // what was still in the pipe
+            if (!process.rest().empty()) fmt::print("{}\n", visible(process.rest()));
+            const std::string gone = name;
+            child = children_.erase(child);
+            ended(gone, *how);
+        }
+        std::fflush(stdout);
+    }
+
+    // What the instance and its commands say, a part of it in each step: who writes without end
+    // keeps neither the other instances nor the decisions waiting.
+    void read(const std::string& name, Child& process) {
+        for (int reads = 0; reads < reads_max && has_input(process.output()); ++reads) {
+            static_cast<void>(process.fill());
+            while (const auto line = process.line(line_bytes_max)) {
                 if (*line == ready_word) {
                     controller_.is_ready(name, clock_.now());
                     is_changed_ = true;
@@ -225,14 +252,6 @@ private:
                     fmt::print("{}\n", visible(*line));
                 }
             }
-            const auto how = process.take_end();
-            if (!how) {
-                ++child;
-                continue;
-            }
-            const std::string gone = name;
-            child = children_.erase(child);
-            ended(gone, *how);
         }
     }
 

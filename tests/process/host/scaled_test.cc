@@ -2,6 +2,7 @@
 #include <set>
 
 #include <signal.h>
+#include <unistd.h>
 
 #include "process/host/scaled_fixture.h"
 
@@ -126,6 +127,26 @@ TEST_F(ScaledHost, explains_itself_in_another_terminal) {
         EXPECT_TRUE(has(text, part)) << part << " is not in:\n" << text;
     }
     EXPECT_EQ(after.exit_code, 3) << after.output;
+}
+
+// Output that never ends, and has no line in it.
+TEST_F(ScaledHost, decides_and_stops_under_a_flood_of_output) {
+    make_hub("one", 1);
+    app_.add("host.json", "{}").add("f/function.json", R"({"bindings": [{"type":
+        "eventHubTrigger", "name": "events", "connection": "HUB", "eventHubName": "one"}],
+        "evenkeel": {"command": "touch began; exec cat /dev/zero"}})");
+    expect_done({"send", "one", "-q", "x"});
+    Process host({"/bin/sh", "-c", R"(exec "$@" 2>> "$0" > /dev/null)",
+                  folder_.path() + "/host.log", test::evenkeel_program(), "host", app_.path(),
+                  "--store", store(), "--status-file", status_file(), "--scale-every", "300ms",
+                  "--instances", "1", "--drain-max", "1s"});
+    ASSERT_TRUE(soon([&] { return access((app_.path() + "/f/began").c_str(), F_OK) == 0; }));
+    ASSERT_TRUE(soon([&] { return shares() == std::vector<std::size_t>{1}; })) << "it decides";
+
+    host.signal(SIGTERM);
+    const Ended ended = host.wait();
+
+    EXPECT_TRUE(ended.exited) << said();
 }
 
 TEST_F(ScaledHost, refuses_counts_that_make_no_sense) {
