@@ -9,13 +9,15 @@
 
 #include "base/clock.h"
 #include "host/handler/guid.h"
+#include "host/handler/keeper.h"
 #include "host/handler/worker_log.h"
 #include "host/retry_pause.h"
 
 namespace evenkeel::host {
 namespace {
 
-constexpr int look_ms = 50;  // whether the partition is given up
+constexpr int look_ms = 50;              // whether the partition is given up
+constexpr std::uint32_t pauses_max = 7;  // until outputs are sent again: up to 6.4 s
 
 // Not a failure of an execution: it did not begin, or does not count.
 bool is_passed_on(const Error& error) {
@@ -58,7 +60,8 @@ Result<> FunctionRun::execute(Partition& partition, Events events) {
             return result;
         }
         last_error = result.error().detail;
-        if (!rest(partition, retry + 1)) {
+        const double spread = static_cast<double>(random_.between(800, 1200)) / 1000.0;
+        if (!rest(partition, retry_pause(*policy, retry + 1, spread))) {
             return Error{ErrorCode::cancelled, "the partition moves"};
         }
     }
@@ -84,11 +87,11 @@ Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t a
                                 .closing = [&] { return partition.closing(); },
                                 .done = done};
     ++place_.counts.executions;
-    const auto outcome = place_.handler.invoke(invocation);
+    auto outcome = place_.handler.invoke(invocation);
     Result<> result;
     if (outcome.ok()) {
         for (const auto& line : outcome->logs) log_invocation(invocation, "info", line);
-        result = place_.outputs(place_.function, *outcome);
+        result = send(partition, invocation, *outcome);
     } else {
         result = outcome.error();
     }
@@ -107,10 +110,26 @@ Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t a
     return events.empty() ? Result<>() : result;
 }
 
-bool FunctionRun::rest(const Partition& partition, std::uint32_t retry) {
-    const double spread = static_cast<double>(random_.between(800, 1200)) / 1000.0;
+// The function has had its effects, so that an event hub that is away or missing is no reason to
+// execute it again.
+Result<> FunctionRun::send(const Partition& partition, const Invocation& invocation,
+                           Outcome& outcome) {
+    for (std::uint32_t tries = 1;; ++tries) {
+        const auto sent = place_.outputs(place_.function, outcome);
+        if (sent.ok() || !is_passed_on(sent.error())) return sent;
+        const Duration pause = restart_pause(std::min(tries, pauses_max), random_);
+        log_invocation(
+            invocation, "warning",
+            fmt::format("has succeeded, but {}; partition {} waits, and only the "
+                        "output is sent again, in {} ms",
+                        sent.error().detail, partition.id(), pause / std::chrono::milliseconds(1)));
+        if (!rest(partition, pause)) return Error{ErrorCode::cancelled, sent.error().detail};
+    }
+}
+
+bool FunctionRun::rest(const Partition& partition, Duration pause) {
     const SystemClock clock;
-    const Instant end = clock.now() + retry_pause(*place_.function.retry, retry, spread);
+    const Instant end = clock.now() + pause;
     while (!partition.closing()) {
         const Duration left = end - clock.now();
         if (left <= Duration(0)) return true;

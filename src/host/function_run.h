@@ -1,7 +1,7 @@
 // The executions of one function for one partition: what the processor calls with events.
 //
 //     on_events() ──▶ invoke ──▶ outputs ──▶ done
-//                       ▲  │ failed
+//                       ▲  │ failed  └ away: sent again, without another execution
 //                       │  ├──▶ pause of the retry policy
 //                       └──┘
 //                          └──▶ on_success: the failure goes to the processor, which tries event by
@@ -23,8 +23,8 @@
 
 namespace evenkeel::host {
 
-// Where outputs go.
-using SendOutputs = std::function<Result<>(const Function&, const Outcome&)>;
+// Where outputs go. What was sent is removed, so that the rest can be sent again.
+using SendOutputs = std::function<Result<>(const Function&, Outcome&)>;
 
 struct Counts {
     std::atomic<std::uint64_t> executions{0};
@@ -52,8 +52,10 @@ private:
     Result<> execute(Partition& partition, Events events);
     Result<> once(Partition& partition, Events& events, std::uint32_t attempt,
                   const std::string& last_error);
+    // Until all of it has arrived, or the partition is given up.
+    Result<> send(const Partition& partition, const Invocation& invocation, Outcome& outcome);
     // False if the partition is given up meanwhile.
-    bool rest(const Partition& partition, std::uint32_t retry);
+    static bool rest(const Partition& partition, Duration pause);
 
     // Failures of the events from `first` on, by the retry policy. Kept while nothing can run them.
     struct Tried {

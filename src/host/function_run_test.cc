@@ -71,7 +71,7 @@ struct World {
     FunctionOfTest handler;
     FakePartition partition;
     std::vector<BoundOutput> sent;
-    SendOutputs outputs = [this](const Function&, const Outcome& outcome) -> Result<> {
+    SendOutputs outputs = [this](const Function&, Outcome& outcome) -> Result<> {
         sent.insert(sent.end(), outcome.outputs.begin(), outcome.outputs.end());
         return {};
     };
@@ -178,15 +178,49 @@ TEST(FunctionRun, repeats_only_what_was_not_acknowledged) {
     EXPECT_EQ(world.partition.done_up_to, 1);
 }
 
-TEST(FunctionRun, sends_outputs_and_fails_if_they_cannot_be_sent) {
+TEST(FunctionRun, sends_outputs_and_fails_if_they_are_wrong) {
     World world([](const Invocation&) { return Outcome{.outputs = {{"alerts", {"x"}}}}; });
 
     EXPECT_TRUE(world.run(1).ok());
     EXPECT_EQ(world.sent, (std::vector<BoundOutput>{{"alerts", {"x"}}}));
-    world.outputs = [](const Function&, const Outcome&) -> Result<> {
-        return Error{ErrorCode::unavailable, "no hub"};
+    world.outputs = [](const Function&, Outcome&) -> Result<> {
+        return Error{ErrorCode::handler_failed, "too large"};
     };
     EXPECT_FALSE(world.run(1).ok());
+}
+
+TEST(FunctionRun, repeats_only_the_outputs_that_were_not_sent) {
+    World world([](const Invocation&) {
+        return Outcome{.outputs = {{"alerts", {"x"}}, {"more", {"y"}}}};
+    });
+    std::size_t tries = 0;
+    world.outputs = [&](const Function&, Outcome& outcome) -> Result<> {
+        ++tries;
+        if (tries == 1) outcome.outputs.erase(outcome.outputs.begin());  // the first was sent
+        if (tries < 3) return Error{ErrorCode::unavailable, "no hub"};
+        world.sent = outcome.outputs;
+        return {};
+    };
+
+    EXPECT_TRUE(world.run(1).ok());
+
+    EXPECT_EQ(world.handler.calls.size(), 1u) << "one execution";
+    EXPECT_EQ(tries, 3u);
+    EXPECT_EQ(world.sent, (std::vector<BoundOutput>{{"more", {"y"}}}));
+    EXPECT_EQ(world.counts.failures, 0u);
+}
+
+TEST(FunctionRun, gives_up_outputs_when_its_partition_moves) {
+    World world([](const Invocation&) { return Outcome{.outputs = {{"alerts", {"x"}}}}; });
+    world.outputs = [](const Function&, Outcome&) -> Result<> {
+        return Error{ErrorCode::unavailable, "no hub"};
+    };
+    world.partition.closing_as = Closed::handed_over;
+
+    const auto result = world.run(1);
+
+    ASSERT_FALSE(result.ok());
+    EXPECT_EQ(result.error().code, ErrorCode::cancelled);
 }
 
 }  // namespace

@@ -48,7 +48,7 @@ void report(const std::string& function, const Failure& failure) {
 Instance::Instance(const App& app, InstanceOptions options)
     : app_(app),
       options_(std::move(options)),
-      send_outputs_([this](const Function& function, const Outcome& outcome) {
+      send_outputs_([this](const Function& function, Outcome& outcome) {
           return outputs_.send(function, outcome);
       }) {}
 

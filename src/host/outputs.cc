@@ -1,6 +1,7 @@
 // tidy: no test: the tests of the function host in tests/process send through it to real hubs
 #include "host/outputs.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
@@ -16,37 +17,41 @@ Error output_failed(const EventHubOutput& output, const Error& error) {
 
 }  // namespace
 
-Result<> Outputs::send(const Function& function, const Outcome& outcome) {
-    for (const BoundOutput& written : outcome.outputs) {
-        for (const EventHubOutput& output : function.outputs) {
-            if (output.name == written.binding) EK_TRY(send(output, written.bodies));
-        }
+Result<> Outputs::send(const Function& function, Outcome& outcome) {
+    for (auto& written = outcome.outputs; !written.empty(); written.erase(written.begin())) {
+        const auto output =
+            std::ranges::find(function.outputs, written.front().binding, &EventHubOutput::name);
+        if (output == function.outputs.end()) continue;
+        EK_TRY(send(*output, written.front().bodies));
     }
     return {};
 }
 
-Result<> Outputs::send(const EventHubOutput& output, const std::vector<std::string>& bodies) {
+Result<> Outputs::send(const EventHubOutput& output, std::vector<std::string>& bodies) {
     if (bodies.empty()) return {};
     auto found = producer(output);
     if (!found.ok()) return output_failed(output, found.error());
     Producer& to = **found;
     auto batch = to.make_batch();
     if (!batch.ok()) return output_failed(output, batch.error());
-    for (const std::string& body : bodies) {
-        if (batch->try_add(body)) continue;
-        if (!batch->empty()) {
-            if (const auto sent = to.send(*batch); !sent.ok()) {
-                return output_failed(output, sent.error());
-            }
-            batch->clear();
-            if (batch->try_add(body)) continue;
+    while (!bodies.empty()) {
+        std::ptrdiff_t added = 0;
+        for (const std::string& body : bodies) {
+            if (!batch->try_add(body)) break;
+            ++added;
         }
-        return Error{ErrorCode::handler_failed,
-                     fmt::format("an event of {} bytes in the output '{}' is too large for the "
-                                 "event hub '{}'",
-                                 body.size(), output.name, output.event_hub)};
+        if (added == 0) {
+            return Error{ErrorCode::handler_failed,
+                         fmt::format("an event of {} bytes in the output '{}' is too large for the "
+                                     "event hub '{}'",
+                                     bodies.front().size(), output.name, output.event_hub)};
+        }
+        if (const auto sent = to.send(*batch); !sent.ok()) {
+            return output_failed(output, sent.error());
+        }
+        batch->clear();
+        bodies.erase(bodies.begin(), bodies.begin() + added);
     }
-    if (const auto sent = to.send(*batch); !sent.ok()) return output_failed(output, sent.error());
     return {};
 }
 

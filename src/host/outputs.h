@@ -15,13 +15,14 @@ namespace evenkeel::host {
 
 class Outputs {
 public:
-    // All outputs of one execution. `handler_failed` for an event that is too large for its hub;
-    // `unavailable` for everything else, also for a hub that does not exist: the events are not to
-    // blame, and their partition waits.
-    Result<> send(const Function& function, const Outcome& outcome);
+    // All outputs of one execution; those that were sent are removed from it. `handler_failed` for
+    // an event that is too large for its hub; `unavailable` for everything else, also for a hub
+    // that does not exist: the events are not to blame, and their partition waits.
+    Result<> send(const Function& function, Outcome& outcome);
 
 private:
-    Result<> send(const EventHubOutput& output, const std::vector<std::string>& bodies);
+    // Removes from `bodies` those that were sent.
+    Result<> send(const EventHubOutput& output, std::vector<std::string>& bodies);
     Result<std::shared_ptr<Producer>> producer(const EventHubOutput& output);
 
     Guarded<std::map<std::string, std::shared_ptr<Producer>>> producers_;  // by connection

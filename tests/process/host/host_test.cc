@@ -197,14 +197,15 @@ require("http").createServer((request, response) => {
     stop(*second);
 }
 
-// A service that takes CloudEvents and answers each with one.
-TEST_F(FunctionHost, posts_cloud_events_to_an_address) {
-    Process receiver({"/usr/bin/env", "python3", "-c", R"(
+// A service that takes CloudEvents, answers each with one, and writes down what it got.
+constexpr const char* cloud_receiver = R"(
 import http.server
 import json
+import sys
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
+        with open(sys.argv[1], "a") as calls: calls.write("%s\n" % body["n"])
         answer = json.dumps({"seen": body["n"], "id": self.headers["ce-id"]}).encode()
         self.send_response(200)
         self.send_header("Content-Length", str(len(answer)))
@@ -214,16 +215,58 @@ class Receiver(http.server.BaseHTTPRequestHandler):
 server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Receiver)
 print(server.server_port, flush=True)
 server.serve_forever()
-)"});
-    std::string port;
-    char c = 0;
-    while (receiver.read_output(&c, 1) && c != '\n') port += c;
-    app_.add("host.json", "{}")
-        .add("f/function.json", R"({"bindings": [{"type": "eventHubTrigger", "name": "event",
+)";
+
+// Writes calls to the file.
+class CloudReceiver {
+public:
+    explicit CloudReceiver(const std::string& calls)
+        : process_({"/usr/bin/env", "python3", "-c", cloud_receiver, calls}) {
+        char c = 0;
+        while (process_.read_output(&c, 1) && c != '\n') port_ += c;
+    }
+    // A function that it runs, and whose answers go to the event hub.
+    std::string function(const std::string& output_hub) const {
+        return R"({"bindings": [{"type": "eventHubTrigger", "name": "event",
             "eventHubName": "eh1", "connection": "HUB"}, {"type": "eventHub", "direction": "out",
-            "name": "alerts", "eventHubName": "alerts", "connection": "HUB"}],
+            "name": "alerts", "eventHubName": ")" +
+               output_hub + R"(", "connection": "HUB"}],
             "evenkeel": {"url": "http://127.0.0.1:)" +
-                                    port + R"(/events"}})");
+               port_ + R"(/events"}})";
+    }
+
+private:
+    Process process_;
+    std::string port_;
+};
+
+TEST_F(FunctionHost, executes_once_though_its_output_hub_is_missing) {
+    const std::string calls = folder_.path() + "/calls";
+    const CloudReceiver receiver(calls);
+    app_.add("host.json", "{}").add("f/function.json", receiver.function("later"));
+
+    send(1, 1);
+    auto host = start("a");
+    for (int failed = 0; failed < 3;) {
+        const std::string line = host->read_error_line();
+        ASSERT_FALSE(line.empty()) << "the host has ended";
+        if (has(line, "event hub 'later'")) ++failed;
+    }
+    expect_done({"hub", "create", "later", "--partitions", "1"});
+    std::string sent;
+    EXPECT_TRUE(eventually([&] {
+        sent = evenkeel({"read", "later"});
+        return has(sent, "seen");
+    }));
+    stop(*host);
+
+    EXPECT_EQ(count(sent, "seen"), 1u) << sent;
+    EXPECT_EQ(test::read_whole_file(calls), "1\n") << "one execution";
+}
+
+TEST_F(FunctionHost, posts_cloud_events_to_an_address) {
+    const CloudReceiver receiver(folder_.path() + "/calls");
+    app_.add("host.json", "{}").add("f/function.json", receiver.function("alerts"));
 
     send(1, 10);
     auto host = start("a");
