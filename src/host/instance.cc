@@ -92,6 +92,12 @@ Result<> Instance::start_handlers() {
     return {};
 }
 
+void Instance::end_handlers() const {
+    for (const auto* handler : {&commands_, &custom_, &python_, &node_, &cloud_}) {
+        if (*handler) (*handler)->end();
+    }
+}
+
 Handler& Instance::handler_of(const Function& function) const {
     switch (function.kind) {
         case Kind::command: return *commands_;
@@ -184,6 +190,8 @@ InstanceReport Instance::stop() {
         }
         pool.finish();
         for (const auto& stopped : reports) total.is_clean = total.is_clean && stopped.is_clean;
+        // What still runs has been given up, and may never end by itself.
+        if (!total.is_clean) end_handlers();
         running_.clear();
     }
     commands_.reset();

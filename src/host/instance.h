@@ -46,13 +46,15 @@ public:
 
     // Why a processor has ended by itself, once one has.
     std::optional<Error> why_ended();
-    // Lets running executions end, writes checkpoints, hands over.
+    // Lets running executions end, writes checkpoints, hands over. Executions of Python, Node and
+    // custom handlers that take longer than drain_max are ended with their process.
     InstanceReport stop();
 
 private:
     Instance(const App& app, InstanceOptions options);
     Result<> start_handlers();
     Result<> start_function(const Function& function);
+    void end_handlers() const;
     Handler& handler_of(const Function& function) const;
     Result<ProcessorOptions> processor_options(const Function& function) const;
 

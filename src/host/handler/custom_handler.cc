@@ -88,6 +88,10 @@ struct CustomWorker {
     std::atomic<bool> was_ended_by_us = false;
     bool has_ended() const { return process->has_ended(); }
     bool was_asked_to_end() const { return process->end().was_asked; }
+    void end() {
+        was_ended_by_us = true;
+        process->kill_now();
+    }
 };
 
 class CustomHandlers final : public Handler {
@@ -95,6 +99,7 @@ public:
     explicit CustomHandlers(const App& app)
         : app_(app), workers_("the custom handler", [this] { return start(); }) {}
     ~CustomHandlers() override { workers_.stop(); }
+    void end() override { workers_.end(); }
 
     Result<> begin() { return workers_.begin(); }
 

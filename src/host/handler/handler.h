@@ -50,6 +50,9 @@ public:
     // begin, because what runs it is away or starting, or ended with others that may be to blame
     // (suspects.h); it is called again. `cancelled`: the partition is given up.
     virtual Result<Outcome> invoke(const Invocation& invocation) = 0;
+    // Ends at once what runs the functions: executions that did not end in time are `unavailable`
+    // from now on. Threads: any.
+    virtual void end() {}
     // The partition has gone: what was kept for it can go as well.
     virtual void release(const Function&, std::uint32_t /*partition*/) {}
 };

@@ -46,6 +46,7 @@ public:
         const Instant now = SystemClock().now();
         std::optional<Duration> pause;
         auto found = state_.with([&](State& state) -> Result<std::shared_ptr<Worker>> {
+            if (state.is_stopped) return away("is stopped");
             if (state.worker && !state.worker->has_ended()) return state.worker;
             if (state.worker) pause = ended(state, now);
             if (state.is_starting || now < state.not_before) {
@@ -71,10 +72,11 @@ public:
             return std::exchange(state.worker, nullptr);
         });
     }
-    // The same, for good.
-    void stop() {
-        auto last = state_.with([](State& state) {
-            state.is_starting = true;  // for good
+    // Lets go of the worker: it ends once nobody uses it any more, and no other one is started.
+    // The worker, if there is one.
+    std::shared_ptr<Worker> stop() {
+        return state_.with([](State& state) {
+            state.is_stopped = true;
             return std::exchange(state.worker, nullptr);
         });
     }
@@ -83,6 +85,7 @@ private:
     struct State {
         std::shared_ptr<Worker> worker;
         bool is_starting = false;
+        bool is_stopped = false;
         std::uint32_t ends = 0;  // in a row
         Instant began{};
         Instant not_before{};
@@ -101,16 +104,19 @@ private:
     Result<std::shared_ptr<Worker>> begin() {
         auto started = start_();
         const Instant now = SystemClock().now();
-        state_.with([&](State& state) {
+        const bool is_late = state_.with([&](State& state) {
             state.is_starting = false;
             state.began = now;
+            if (state.is_stopped) return true;
             if (started.ok()) {
                 state.worker = *started;
             } else {
                 ++state.ends;
                 state.not_before = now + restart_pause(state.ends, state.random);
             }
+            return false;
         });
+        if (is_late) return away("is stopped");
         // Whatever the cause: it did not begin, and the event is not to blame.
         if (!started.ok()) return away("cannot be started: " + started.error().detail);
         return started;

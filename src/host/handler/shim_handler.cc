@@ -53,6 +53,7 @@ public:
               return ShimWorker::start(kind_, app_.folder, app_.settings, app_.options.memory_max);
           }) {}
     ~ShimHandler() override { workers_.stop(); }
+    void end() override { workers_.end(); }
 
     Result<> begin() { return workers_.begin(); }
 

@@ -121,6 +121,11 @@ Result<std::string> ShimWorker::ask(const std::string& id, std::string line,
     return answer.wait();
 }
 
+void ShimWorker::end() {
+    state_.with([](State& state) { state.was_killed = true; });
+    process_->kill_now();
+}
+
 // Ends a process with an execution that takes too long: there is no other way to stop it.
 void ShimWorker::on_tick() {
     const Instant now = SystemClock().now();

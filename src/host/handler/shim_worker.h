@@ -39,6 +39,8 @@ public:
                             std::optional<Duration> timeout);
     bool has_ended() const { return process_->has_ended(); }
     bool was_asked_to_end() const { return process_->end().was_asked; }
+    // Kills it: all requests are `unavailable`.
+    void end();
 
 private:
     struct Waiting {

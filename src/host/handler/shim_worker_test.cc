@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "host/app_fixture.h"
+#include "io/system/worker_pool.h"
 
 namespace evenkeel::host {
 namespace {
@@ -61,6 +62,21 @@ TEST(ShimWorker, that_hangs_is_killed_after_the_timeout) {
     const auto hung = (*worker)->ask("7", "{}\n", std::chrono::milliseconds(100));
 
     EXPECT_EQ(hung.error().code, ErrorCode::timed_out);
+}
+
+TEST(ShimWorker, that_is_ended_answers_that_it_was_not_the_event) {
+    ScriptedApp app(R"(echo '{"evenkeel":1}' >&3; while true; do read a || sleep 1; done)");
+    const auto worker = app.start();
+    ASSERT_TRUE(worker.ok()) << worker.error().detail;
+    Promise<Result<std::string>> answer;
+    io::system::WorkerPool pool("ask", 1);
+    pool.post([&] { answer.set((*worker)->ask("7", "{}\n", std::nullopt)); });
+
+    (*worker)->end();
+
+    const auto ended = answer.wait();
+    ASSERT_FALSE(ended.ok());
+    EXPECT_EQ(ended.error().code, ErrorCode::unavailable) << ended.error().detail;
 }
 
 TEST(ShimWorker, that_does_not_load_says_how_it_ended) {

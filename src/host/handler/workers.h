@@ -23,7 +23,7 @@
 
 namespace evenkeel::host {
 
-// `Worker` has has_ended() and, after that, was_asked_to_end().
+// `Worker` has has_ended() and, after that, was_asked_to_end(); end() ends it at once.
 template <typename Worker>
 class Workers {
 public:
@@ -36,9 +36,16 @@ public:
         EK_TRY(shared_.get());
         return {};
     }
+    // Lets go of both, and starts no other one.
     void stop() {
-        shared_.stop();
-        second_.stop();
+        static_cast<void>(shared_.stop());
+        static_cast<void>(second_.stop());
+    }
+    // The same, and ends them at once: what they hold is `unavailable`.
+    void end() {
+        for (auto* keeper : {&shared_, &second_}) {
+            if (const auto worker = keeper->stop()) worker->end();
+        }
     }
 
     // `ask` answers `handler_failed` if the process ended while it held the execution. Waits for

@@ -16,6 +16,7 @@ struct FakeWorker {
     bool was_asked = false;
     bool has_ended() const { return is_gone; }
     bool was_asked_to_end() const { return was_asked; }
+    void end() { is_gone = true; }
 };
 
 Error crash(FakeWorker& worker, bool was_asked = false) {

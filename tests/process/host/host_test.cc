@@ -197,6 +197,35 @@ require("http").createServer((request, response) => {
     stop(*second);
 }
 
+TEST_F(FunctionHost, stops_though_an_execution_hangs) {
+    app_.add("host.json", R"({"functionTimeout": "00:01:30", "customHandler": {"description":
+                              {"defaultExecutablePath": "node", "arguments": ["server.js"]}}})")
+        .add("server.js", R"(
+const http = require("http");
+http.createServer((request, response) => {
+    if (request.method !== "POST") return response.end();
+    console.log("hangs");
+}).listen(process.env.FUNCTIONS_CUSTOMHANDLER_PORT, "127.0.0.1");
+)")
+        .add("f/function.json", trigger(""));
+    send(1, 1);
+    Process host({test::evenkeel_program(), "host", app_.path(), "--instance", "a", "--store",
+                  store(), "--drain-max", "1s"});
+    std::string line;
+    do {
+        line = host.read_error_line();
+        ASSERT_FALSE(line.empty()) << "the host has ended";
+    } while (!has(line, "hangs"));
+    const Instant asked = SystemClock().now();
+
+    host.signal(SIGTERM);
+    const std::string said = host.rest_of_errors();
+    const Ended ended = host.wait();
+
+    EXPECT_TRUE(ended.exited) << said;
+    EXPECT_LT(SystemClock().now() - asked, std::chrono::minutes(1)) << said;
+}
+
 // A service that takes CloudEvents, answers each with one, and writes down what it got.
 constexpr const char* cloud_receiver = R"(
 import http.server
