@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdlib>
 #include <memory>
+#include <optional>
 
 #include <unistd.h>
 
@@ -82,19 +83,11 @@ private:
         return {};
     }
 
+    // A function that cannot be used does not keep the others from running.
     Result<> read_functions() {
         for (const auto& entry : entries_) {
             if (!entry.is_directory) continue;
-            const std::string file = entry.name + "/function.json";
-            auto read = JsonFile::read(path(file), file);
-            if (!read.ok() && read.error().code == ErrorCode::not_found) continue;
-            if (!read.ok()) return read.error();
-            EK_TRY_ASSIGN(auto function, parse_function(entry.name, read->root(), settings_,
-                                                        app_.options, app_.warnings));
-            if (!function) continue;
-            function->folder = entry.name;
-            if (!function->disabled) EK_TRY(find_kind(*function));
-            app_.functions.push_back(std::move(*function));
+            if (auto read = read_function(entry.name); !read.ok()) failed(read.error());
         }
         const auto is_python = [](const Function& function) {
             return function.kind == Kind::python;
@@ -106,10 +99,30 @@ private:
             EK_TRY(read_code(Kind::node));
         }
         if (!app_.functions.empty()) return {};
+        if (first_failure_) return *first_failure_;
         if (app_.failures.empty()) {
             return no_app(app_.folder, "has no function with an event hub trigger");
         }
         return Error{ErrorCode::invalid_argument, app_.failures[0]};
+    }
+
+    Result<> read_function(const std::string& folder) {
+        const std::string file = folder + "/function.json";
+        auto read = JsonFile::read(path(file), file);
+        if (!read.ok() && read.error().code == ErrorCode::not_found) return {};
+        if (!read.ok()) return read.error();
+        EK_TRY_ASSIGN(auto function,
+                      parse_function(folder, read->root(), settings_, app_.options, app_.warnings));
+        if (!function) return {};
+        function->folder = folder;
+        if (!function->disabled) EK_TRY(find_kind(*function));
+        app_.functions.push_back(std::move(*function));
+        return {};
+    }
+
+    void failed(const Error& why) {
+        if (!first_failure_) first_failure_ = why;
+        app_.failures.push_back(why.detail);
     }
 
     std::string python_script() const {
@@ -124,18 +137,22 @@ private:
         EK_TRY_ASSIGN(const auto found,
                       JsonFile::parse(kind == Kind::python ? python_script() : "package.json",
                                       worker->hello()));
-        EK_TRY_ASSIGN(app_.failures, found.root()["failures"].texts());
+        EK_TRY_ASSIGN(const auto failures, found.root()["failures"].texts());
+        app_.failures.insert(app_.failures.end(), failures.begin(), failures.end());
         const JsonPlace listed = found.root()["functions"];
         std::vector<std::string> names;
         for (std::size_t i = 0; i < listed.size(); ++i) {
             EK_TRY_ASSIGN(const auto name, listed[i]["name"].text());
             names.push_back(name);
             if (has_function(name)) continue;
-            EK_TRY_ASSIGN(auto function,
-                          parse_function(name, listed[i], settings_, app_.options, app_.warnings));
-            if (!function) continue;
-            function->kind = kind;
-            app_.functions.push_back(std::move(*function));
+            auto function = parse_function(name, listed[i], settings_, app_.options, app_.warnings);
+            if (!function.ok()) {
+                failed(function.error());
+                continue;
+            }
+            if (!*function) continue;
+            (*function)->kind = kind;
+            app_.functions.push_back(std::move(**function));
         }
         std::erase_if(app_.functions, [&](const Function& function) {
             return function.kind == kind &&
@@ -197,6 +214,7 @@ private:
     Settings settings_;
     io::system::SystemFiles files_;
     std::vector<io::DirectoryEntry> entries_;
+    std::optional<Error> first_failure_;
 };
 
 }  // namespace

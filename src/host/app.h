@@ -114,13 +114,14 @@ struct App {
     HostOptions options = {};
     Environment settings = {};               // what its processes find in their environment
     std::vector<std::string> warnings = {};  // what is ignored, or probably a mistake
-    // Functions that could not be loaded, each with its traceback; the others run.
+    // Functions that could not be loaded, and why: file and line, or a traceback. The others run.
     std::vector<std::string> failures = {};
 };
 
 // Reads the app. An app of Python v2 or Node v4 is loaded by its interpreter to find its functions,
 // which runs code of the app. `store` wins over what the app says; empty: the app's, else SQLite.
-// `invalid_argument` names file and line, and says what is allowed; `not_found`: no such folder.
+// `invalid_argument` names file and line, and says what is allowed; `not_found`: no such folder. A
+// function that is wrong is an error only if there is no other one.
 Result<App> load_app(const std::string& folder, const Environment& environment,
                      const std::string& store = {});
 

@@ -104,5 +104,29 @@ TEST(App, names_file_and_line_of_a_broken_function) {
               "f/function.json:3: bindings: must be a list with at least one binding");
 }
 
+TEST(App, runs_the_other_functions_beside_a_broken_one) {
+    AppFolder folder;
+    folder.add("host.json", "{}")
+        .add("local.settings.json", hub_values)
+        .add("broken/function.json", "{\"bindings\": []}")
+        .add("f/function.json", command_function)
+        .add("nothing/function.json",
+             R"({"bindings": [{"type": "eventHubTrigger", "name": "e", "eventHubName": "homes",
+                               "connection": "HUB"}]})")
+        .add("unset/function.json",
+             R"({"bindings": [{"type": "eventHubTrigger", "name": "e", "eventHubName": "homes",
+                               "connection": "GONE"}]})");
+
+    const auto app = load_app(folder.path(), {});
+
+    ASSERT_TRUE(app.ok()) << app.error().detail;
+    ASSERT_EQ(app->functions.size(), 1u);
+    EXPECT_EQ(app->functions[0].name, "f");
+    ASSERT_EQ(app->failures.size(), 3u);
+    EXPECT_TRUE(app->failures[0].starts_with("broken/function.json:1: bindings"));
+    EXPECT_NE(app->failures[1].find("customHandler"), std::string::npos) << app->failures[1];
+    EXPECT_NE(app->failures[2].find("'GONE'"), std::string::npos) << app->failures[2];
+}
+
 }  // namespace
 }  // namespace evenkeel::host

@@ -13,6 +13,7 @@
 #include "eventhubs/names.h"
 #include "host/handler/cloud_handler.h"
 #include "host/handler/custom_handler.h"
+#include "host/handler/keeper.h"
 #include "host/handler/shim_handler.h"
 #include "io/system/worker_pool.h"
 
@@ -23,6 +24,8 @@ namespace {
 constexpr std::uint32_t executions_max = 16;
 // Until an execution that did not end in time is ended, and a little more.
 constexpr Duration end_margin = std::chrono::seconds(5);
+// A function that ran for so long was well: the next pause is the short one again.
+constexpr Duration healthy = std::chrono::minutes(1);
 
 Error of_function(const Function& function, const Error& error) {
     return {error.code, fmt::format("function '{}': {}", function.name, error.detail)};
@@ -50,7 +53,8 @@ Instance::Instance(const App& app, InstanceOptions options)
       options_(std::move(options)),
       send_outputs_([this](const Function& function, Outcome& outcome) {
           return outputs_.send(function, outcome);
-      }) {}
+      }),
+      random_(secure_number()) {}
 
 Instance::~Instance() {
     static_cast<void>(stop());
@@ -60,12 +64,22 @@ Result<std::unique_ptr<Instance>> Instance::start(const App& app, InstanceOption
     std::unique_ptr<Instance> instance(new Instance(app, std::move(options)));
     EK_TRY(instance->start_handlers());
     for (const Function& function : app.functions) {
-        if (function.disabled) continue;
-        if (const auto started = instance->start_function(function); !started.ok()) {
-            return of_function(function, started.error());
-        }
+        if (!function.disabled) instance->running_.push_back({.function = &function});
     }
-    return instance;
+    bool has_started = instance->running_.empty();
+    for (Running& running : instance->running_) {
+        auto processor = instance->started(*running.function);
+        if (!processor.ok()) {
+            instance->failed(running, processor.error());
+            continue;
+        }
+        running.processor = std::move(*processor);
+        running.began = instance->clock_.now();
+        has_started = true;
+    }
+    if (has_started) return instance;
+    const Running& first = instance->running_.front();
+    return of_function(*first.function, first.why);
 }
 
 Result<> Instance::start_handlers() {
@@ -151,36 +165,95 @@ Result<ProcessorOptions> Instance::processor_options(const Function& function) c
     return wanted;
 }
 
-Result<> Instance::start_function(const Function& function) {
+// Threads: any.
+Result<std::unique_ptr<Processor>> Instance::started(const Function& function) const {
+    const CallOptions call{.stop = stopping_.get_token()};
     EK_TRY_ASSIGN(const auto target, eventhubs::parse_connection_string(function.connection));
     EK_TRY_ASSIGN(auto wanted, processor_options(function));
-    EK_TRY_ASSIGN(auto processor, Processor::open(std::move(wanted)));
+    EK_TRY_ASSIGN(auto processor, Processor::open(std::move(wanted), call));
     const FunctionPlace place{.function = function,
                               .rule = app_.options.checkpoint_rule,
                               .host_name = target.endpoint.host,
                               .handler = handler_of(function),
                               .outputs = send_outputs_,
                               .counts = counts_};
-    EK_TRY(processor->start([place](std::uint32_t) {
+    const auto handlers = [place](std::uint32_t) {
         return std::unique_ptr<PartitionHandler>(std::make_unique<FunctionRun>(place));
-    }));
-    running_.push_back({function, std::move(processor)});
-    return {};
+    };
+    EK_TRY(processor->start(handlers, call));
+    return processor;
 }
 
-std::optional<Error> Instance::why_ended() {
-    for (auto& running : running_) {
-        if (!running.processor->has_ended()) continue;
-        const auto ended = running.processor->wait();
-        return of_function(
-            running.function,
-            ended.ok() ? Error{ErrorCode::unavailable, "its processor has ended"} : ended.error());
+void Instance::failed(Running& running, const Error& why) {
+    const Instant now = clock_.now();
+    running.ends = running.processor && now - running.began > healthy ? 1 : running.ends + 1;
+    running.why = why;
+    const Duration pause = restart_pause(running.ends, random_);
+    running.not_before = now + pause;
+    trace(TraceLevel::error, "the function does not run; it is started again",
+          {{"function", running.function->name},
+           {"why", why.detail},
+           {"in", fmt::format("{} ms", pause / std::chrono::milliseconds(1))}});
+}
+
+std::optional<Error> Instance::look() {
+    take_started();
+    take_ended();
+    const bool has_one = std::ranges::any_of(running_, [](const Running& running) {
+        return running.processor != nullptr || running.is_starting;
+    });
+    if (!has_one && !running_.empty()) {
+        return of_function(*running_.front().function, running_.front().why);
     }
+    start_again();
     return std::nullopt;
+}
+
+void Instance::take_started() {
+    Starts all = starts_.with([](Starts& starts) { return std::exchange(starts, {}); });
+    for (auto& [place, processor] : all) {
+        Running& running = running_[place];
+        running.is_starting = false;
+        if (!processor.ok()) {
+            failed(running, processor.error());
+            continue;
+        }
+        running.processor = std::move(*processor);
+        running.began = clock_.now();
+        trace(TraceLevel::info, "the function runs", {{"function", running.function->name}});
+    }
+}
+
+void Instance::take_ended() {
+    for (Running& running : running_) {
+        if (!running.processor || !running.processor->has_ended()) continue;
+        const auto ended = running.processor->wait();
+        failed(running, ended.ok() ? Error{ErrorCode::unavailable, "its processor has ended"}
+                                   : ended.error());
+        // Executions that still run may take their time.
+        starter_.post([gone = std::move(running.processor)]() mutable { gone.reset(); });
+    }
+}
+
+void Instance::start_again() {
+    const Instant now = clock_.now();
+    for (std::size_t place = 0; place < running_.size(); ++place) {
+        Running& running = running_[place];
+        if (running.processor || running.is_starting || now < running.not_before) continue;
+        running.is_starting = true;
+        starter_.post([this, place, &function = *running.function] {
+            auto processor = started(function);
+            starts_.with([&](Starts& all) { all.emplace_back(place, std::move(processor)); });
+        });
+    }
 }
 
 InstanceReport Instance::stop() {
     InstanceReport total{.is_clean = true};
+    stopping_.request_stop();
+    starter_.finish();
+    take_started();
+    std::erase_if(running_, [](const Running& running) { return !running.processor; });
     if (!running_.empty()) {
         // All at once: one that drains for long does not keep the others waiting.
         io::system::WorkerPool pool("stop", static_cast<std::uint32_t>(running_.size()));

@@ -3,20 +3,27 @@
 //
 //     start() ──▶ processes of the app ──▶ processors ──▶ executions ──▶ stop(): drains
 //
-// Threads: start(), stop() and has_ended() one; all else is its own.
+// A function that cannot be started, or whose processor ends by itself, does not stop the others:
+// it is started again after 0.1 s, then after twice as long each time, up to 30 s.
+// Threads: start(), look() and stop() one; all else is its own.
 #pragma once
 
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/clock.h"
+#include "base/guarded.h"
+#include "base/random.h"
 #include "base/result.h"
 #include "host/app.h"
 #include "host/function_run.h"
 #include "host/handler/command_handler.h"
 #include "host/outputs.h"
+#include "io/system/worker_pool.h"
 
 namespace evenkeel::host {
 
@@ -37,15 +44,16 @@ struct InstanceReport {
 
 class Instance {
 public:
-    // `app` outlives it. An error names the function.
+    // `app` outlives it. An error names the function; there is one only if no function could be
+    // started.
     static Result<std::unique_ptr<Instance>> start(const App& app, InstanceOptions options);
     // Stops.
     ~Instance();
     Instance(const Instance&) = delete;
     Instance& operator=(const Instance&) = delete;
 
-    // Why a processor has ended by itself, once one has.
-    std::optional<Error> why_ended();
+    // Starts functions again whose pause is over. The error of one of them, once none runs.
+    std::optional<Error> look();
     // Lets running executions end, writes checkpoints, hands over. Executions of Python, Node and
     // custom handlers that take longer than drain_max are ended with their process.
     InstanceReport stop();
@@ -53,26 +61,43 @@ public:
 private:
     Instance(const App& app, InstanceOptions options);
     Result<> start_handlers();
-    Result<> start_function(const Function& function);
+    Result<std::unique_ptr<Processor>> started(const Function& function) const;
+    void take_started();
+    void take_ended();
+    void start_again();
     void end_handlers() const;
     Handler& handler_of(const Function& function) const;
     Result<ProcessorOptions> processor_options(const Function& function) const;
 
+    // A function that is run, and its processor while it has one.
     struct Running {
-        const Function& function;
-        std::unique_ptr<Processor> processor;
+        const Function* function;
+        std::unique_ptr<Processor> processor = nullptr;
+        bool is_starting = false;  // on the thread for that
+        std::uint32_t ends = 0;    // in a row
+        Instant began = {};        // of the processor
+        Instant not_before = {};   // of the next start
+        Error why = {};            // it does not run
     };
+    void failed(Running& running, const Error& why);
+    using Starts = std::vector<std::pair<std::size_t, Result<std::unique_ptr<Processor>>>>;
+
     const App& app_;
     const InstanceOptions options_;
     Outputs outputs_;
     const SendOutputs send_outputs_;
-    Counts counts_;
+    mutable Counts counts_;
+    const SystemClock clock_;
+    Random random_;
     std::unique_ptr<Handler> commands_;
     std::unique_ptr<Handler> custom_;
     std::unique_ptr<Handler> python_;
     std::unique_ptr<Handler> node_;
     std::unique_ptr<Handler> cloud_;
     std::vector<Running> running_;  // goes before the handlers
+    Guarded<Starts> starts_;        // that are over, by the place in running_
+    std::stop_source stopping_;
+    io::system::WorkerPool starter_{"start", 1};  // goes first: its tasks use all else
 };
 
 }  // namespace evenkeel::host

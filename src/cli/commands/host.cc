@@ -47,7 +47,7 @@ ExitCode run_instance(const HostCommandOptions& options, const host::App& app) {
     std::fflush(stdout);
     std::optional<Error> ended;
     while (!ended && !is_told_to_stop(interrupt, options.is_supervised)) {
-        ended = (*instance)->why_ended();
+        ended = (*instance)->look();
     }
     const auto report = (*instance)->stop();
     fmt::print(stderr, "{}{}, {} failed; {} handled{}\n", options.is_supervised ? name + ": " : "",

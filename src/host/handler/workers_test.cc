@@ -91,6 +91,20 @@ TEST_F(WorkersTest, a_signal_from_outside_is_excused_once) {
     EXPECT_EQ(call(asked).error().code, ErrorCode::handler_failed);
 }
 
+TEST_F(WorkersTest, that_are_ended_start_no_other_process) {
+    FakeWorker* shared = nullptr;
+    static_cast<void>(call([&](FakeWorker& worker) -> Result<int> {
+        shared = &worker;
+        workers_.end();
+        EXPECT_TRUE(worker.has_ended());
+        return 0;
+    }));
+
+    EXPECT_EQ(workers_.begin().error().code, ErrorCode::unavailable);
+    EXPECT_NE(shared, nullptr);
+    EXPECT_EQ(started_, 1);
+}
+
 TEST_F(WorkersTest, a_failure_of_a_running_process_is_that_of_the_execution) {
     const auto result = call([](FakeWorker&) -> Result<int> {
         return Error{ErrorCode::handler_failed, "boom"};

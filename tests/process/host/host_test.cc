@@ -197,6 +197,34 @@ require("http").createServer((request, response) => {
     stop(*second);
 }
 
+TEST_F(FunctionHost, runs_the_others_while_the_hub_of_one_is_missing) {
+    const auto function = [](const std::string& hub) {
+        return R"({"bindings": [{"type": "eventHubTrigger", "name": "events", "connection": "HUB",
+            "cardinality": "many", "eventHubName": ")" +
+               hub + R"("}], "evenkeel": {"command": "cat >> out"}})";
+    };
+    const auto has_handled = [&](const std::string& name, const std::string& body) {
+        const std::string out = app_.path() + "/" + name + "/out";
+        return eventually([&] {
+            return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), body);
+        });
+    };
+    app_.add("host.json", "{}")
+        .add("a/function.json", function("later"))
+        .add("b/function.json", function("eh1"));
+    send(1, 1);
+
+    auto host = start("a");
+    EXPECT_TRUE(has_handled("b", "eh1"));
+    expect_done({"hub", "create", "later", "--partitions", "1"});
+    expect_done({"send", "later", "-q", "at last"});
+    EXPECT_TRUE(has_handled("a", "at last")) << "it is started again";
+    const std::string said = stop(*host);
+
+    EXPECT_TRUE(has(said, "the function does not run")) << said;
+    EXPECT_TRUE(has(said, "the function runs")) << said;
+}
+
 TEST_F(FunctionHost, stops_though_an_execution_hangs) {
     app_.add("host.json", R"({"functionTimeout": "00:01:30", "customHandler": {"description":
                               {"defaultExecutablePath": "node", "arguments": ["server.js"]}}})")
