@@ -1,4 +1,4 @@
-// How stores keep a member's state and offers. Pure. Format: docs/formats/.
+// How stores keep a member's state and offers. Pure. Format: a page for each in docs/formats/.
 //
 //     SQLite, PostgreSQL   state by number, offers as "2:5:alice;"
 //     Redis                state by name, offers as above

@@ -7,6 +7,7 @@
 #include "checkpoint/faulty_store.h"
 #include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
+#include "support/golden.h"
 #include "support/seed.h"
 
 namespace evenkeel::processor {
@@ -40,6 +41,35 @@ TEST(OwnerMoves, have_a_gap_and_repeats_once_they_are_known) {
     EXPECT_EQ(decode_moves({3}, encode_moves(moves)), moves);
     EXPECT_EQ(decode_moves({3}, "5\t7\ta\tb\tc\n").front().gap_ms, std::nullopt)
         << "as earlier versions wrote it";
+}
+
+TEST(OwnerMoves, are_the_golden_text) {
+    auto golden = test::golden_texts("records_v1");
+    const std::vector<OwnerMove> moves = {{.partition = {3},
+                                           .epoch = {7},
+                                           .at_ms = 1'767'225'600'123,
+                                           .from = "alice",
+                                           .to = "bob",
+                                           .reason = "balance: bob joined"},
+                                          {.partition = {3},
+                                           .epoch = {8},
+                                           .at_ms = 1'767'225'600'456,
+                                           .from = "bob",
+                                           .to = "carol",
+                                           .reason = "bob is gone",
+                                           .gap_ms = 6800},
+                                          {.partition = {3},
+                                           .epoch = {9},
+                                           .at_ms = 1'767'225'600'789,
+                                           .from = "carol",
+                                           .to = "alice",
+                                           .reason = "handed over",
+                                           .gap_ms = 38,
+                                           .repeated = 0}};
+
+    EXPECT_EQ(encode_moves(moves), golden["moves"]);
+    EXPECT_EQ(decode_moves({3}, golden["moves"]), moves);
+    EXPECT_EQ(decode_moves({3}, golden["moves without gaps"]), std::vector(1, moves.front()));
 }
 
 TEST(OwnerMoves, keep_the_last_ones_and_stay_within_a_record) {

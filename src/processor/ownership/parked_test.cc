@@ -8,6 +8,7 @@
 #include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
 #include "processor/ownership/requests.h"
+#include "support/golden.h"
 #include "support/seed.h"
 
 namespace evenkeel::processor {
@@ -22,6 +23,17 @@ TEST(ParkedRecord, reads_back_what_was_written) {
     for (const char* key : {"request/pause", "request/parked/", "request/parked/x", ""}) {
         EXPECT_FALSE(partition_of_parked(key)) << key;
     }
+}
+
+TEST(ParkedRecord, is_the_golden_text) {
+    auto golden = test::golden_texts("records_v1");
+    const Parked by_event{1'767'225'600'123, false, "alice", "event 42: bad event"};
+    const Parked by_storm{1'767'225'600'123, true, "alice", "20 dead letters in a row"};
+
+    EXPECT_EQ(encode(by_event), golden["parked by an event"]);
+    EXPECT_EQ(decode_parked(golden["parked by an event"]), by_event);
+    EXPECT_EQ(encode(by_storm), golden["parked by a storm"]);
+    EXPECT_EQ(decode_parked(golden["parked by a storm"]), by_storm);
 }
 
 TEST(ParkedRecord, has_no_control_characters_and_an_end) {

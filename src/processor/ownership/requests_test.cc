@@ -7,6 +7,7 @@
 #include "checkpoint/faulty_store.h"
 #include "checkpoint/memory/store.h"
 #include "io/sim/scheduler.h"
+#include "support/golden.h"
 #include "support/seed.h"
 
 namespace evenkeel::processor {
@@ -19,6 +20,17 @@ TEST(Requests, name_partitions_or_all) {
     EXPECT_TRUE(some.contains({3}));
     EXPECT_FALSE(some.contains({4}));
     EXPECT_TRUE(none.empty());
+}
+
+TEST(Requests, to_pause_and_to_drain_are_the_golden_texts) {
+    auto golden = test::golden_texts("records_v1");
+    const Paused some{.partitions = {0, 3, 7}}, all{.all = true};
+
+    EXPECT_EQ(encode(all), golden["pause of all"]);
+    EXPECT_EQ(decode_paused(golden["pause of all"]), all);
+    EXPECT_EQ(encode(some), golden["pause of some"]);
+    EXPECT_EQ(decode_paused(golden["pause of some"]), some);
+    EXPECT_TRUE(read_requests({{"request/drain/run-7", golden["drain"], "1"}}, "run-7").drain);
 }
 
 TEST(Requests, that_cannot_be_read_pause_nothing) {

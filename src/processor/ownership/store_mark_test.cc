@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/golden.h"
+
 namespace evenkeel::processor {
 namespace {
 
@@ -63,6 +65,19 @@ TEST(StoreMark, keeps_who_noticed_a_loss) {
 
     EXPECT_EQ(decode_store_lost(encode(lost)), lost);
     EXPECT_EQ(decode_store_lost(""), StoreLost());
+}
+
+TEST(StoreMark, is_the_golden_text) {
+    auto golden = test::golden_texts("records_v1");
+    const StoreMark mark{"9f3c", 17}, accepted{"77aa", 1, "9f3c"};
+    const StoreLost lost{"9f3c", "shop 1"};
+
+    EXPECT_EQ(encode(mark), golden["store"]);
+    EXPECT_EQ(decode_store_mark(golden["store"]), mark);
+    EXPECT_EQ(encode(accepted), golden["store whose loss was accepted"]);
+    EXPECT_EQ(decode_store_mark(golden["store whose loss was accepted"]), accepted);
+    EXPECT_EQ(encode(lost), golden["lost"]);
+    EXPECT_EQ(decode_store_lost(golden["lost"]), lost);
 }
 
 TEST(StoreMark, rises_once_in_a_period) {

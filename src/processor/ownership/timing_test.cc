@@ -2,6 +2,8 @@
 
 #include <gtest/gtest.h>
 
+#include "support/golden.h"
+
 namespace evenkeel::processor {
 namespace {
 
@@ -50,6 +52,14 @@ TEST(MemberNote, tells_those_who_watch_when_a_member_counts_as_dead) {
     EXPECT_EQ(note.timing->dead, fast_timing().dead);
     EXPECT_EQ(read_note("h:1 standard").timing->dead, standard_timing().dead);
     EXPECT_EQ(read_note("h:1 thrifty").timing->dead, thrifty_timing().dead);
+}
+
+TEST(MemberNote, is_the_golden_text) {
+    auto golden = test::golden_texts("records_v1");
+
+    EXPECT_EQ(note_with_profile("host-1:4711", "fast"), golden["note"]);
+    EXPECT_EQ(read_note(golden["note"]).profile, "fast");
+    EXPECT_EQ(read_note(golden["note without a profile"]).host, "host-1:4711");
 }
 
 TEST(MemberNote, of_earlier_versions_and_of_others_has_no_profile) {

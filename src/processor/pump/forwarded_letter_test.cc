@@ -4,6 +4,7 @@
 
 #include "eventhubs/encoding.h"
 #include "eventhubs/forward.h"
+#include "support/golden.h"
 
 namespace evenkeel::processor {
 namespace {
@@ -55,6 +56,51 @@ TEST(ForwardedLetter, is_read_back_as_it_was) {
     EXPECT_EQ(found->letter.attempts, letter.attempts);
     EXPECT_EQ(found->letter.at_ms, letter.at_ms);
     EXPECT_EQ(found->letter.sections, letter.sections);
+}
+
+std::vector<std::byte> bytes_of(const std::string& hex) {
+    std::vector<std::byte> bytes;
+    for (std::size_t i = 0; i + 1 < hex.size(); i += 2) {
+        bytes.push_back(static_cast<std::byte>(std::stoi(hex.substr(i, 2), nullptr, 16)));
+    }
+    return bytes;
+}
+
+checkpoint::DeadLetter golden_letter() {
+    const Property colour{"colour", "red"};
+    return {.partition = {3},
+            .sequence = {42},
+            .offset = "4294967296",
+            .enqueued_ms = 1'767'225'600'123,
+            .partition_key = "home-17",
+            .cause = "bad event",
+            .attempts = 3,
+            .at_ms = 1'767'225'600'125,
+            .sections = message_of({.body = "b", .properties = {&colour, 1}})};
+}
+
+TEST(ForwardedLetter, is_the_golden_event) {
+    const auto golden = bytes_of(test::golden_texts("records_v1")["forwarded dead letter"]);
+
+    EXPECT_EQ(forwarded(golden_letter(), origin), golden);
+    const auto found = read_back(golden);
+
+    ASSERT_TRUE(found);
+    EXPECT_EQ(found->letter.sequence, golden_letter().sequence);
+    EXPECT_EQ(found->letter.cause, golden_letter().cause);
+    EXPECT_EQ(found->letter.sections, golden_letter().sections);
+}
+
+TEST(ForwardedLetter, has_the_golden_event_as_its_removal) {
+    const std::string name = "removal of a forwarded dead letter";
+    const auto golden = bytes_of(test::golden_texts("records_v1")[name]);
+
+    EXPECT_EQ(removal_of(golden_letter(), origin, 1'767'225'600'200), golden);
+    const auto found = read_back(golden);
+
+    ASSERT_TRUE(found && found->is_removal);
+    EXPECT_EQ(found->letter.sequence, golden_letter().sequence);
+    EXPECT_EQ(found->letter.enqueued_ms, golden_letter().enqueued_ms);
 }
 
 TEST(ForwardedLetter, is_removed_by_an_event_that_names_it) {
