@@ -1,9 +1,12 @@
-// Keeps one worker running: starts it, and again after it has ended, with growing pauses. Whoever
-// wants it meanwhile is told `unavailable`, so that partitions wait and keep their leases.
+// Keeps one worker running: starts it, and again after it has ended, with growing pauses.
 //
 //     get() ──▶ running ──ended──▶ pause of 0.1 s, doubling to 30 s ──▶ starting ──▶ running
 //
-// A worker that ran for a minute begins with the short pause again. Threads: any.
+// A worker that ran for a minute begins with the short pause again.
+// Ownership: shares the worker with those who use it; the last one destroys it, never under our
+// lock, since a worker's destructor may wait for its threads.
+// Threads: any; get() blocks while it starts one, and others do not wait for that.
+// Failure: `unavailable` while there is none, so that partitions wait and keep their leases.
 #pragma once
 
 #include <algorithm>
@@ -45,10 +48,14 @@ public:
     Result<std::shared_ptr<Worker>> get() {
         const Instant now = SystemClock().now();
         std::optional<Duration> pause;
+        std::shared_ptr<Worker> last;
         auto found = state_.with([&](State& state) -> Result<std::shared_ptr<Worker>> {
             if (state.is_stopped) return away("is stopped");
             if (state.worker && !state.worker->has_ended()) return state.worker;
-            if (state.worker) pause = ended(state, now);
+            if (state.worker) {
+                last = std::exchange(state.worker, nullptr);
+                pause = ended(state, now);
+            }
             if (state.is_starting || now < state.not_before) {
                 return away(state.is_starting ? "is starting" : "has ended and is started again");
             }
@@ -95,7 +102,6 @@ private:
 
     Duration ended(State& state, Instant now) {
         state.ends = now - state.began > healthy ? 1 : state.ends + 1;
-        state.worker.reset();
         const Duration pause = restart_pause(state.ends, state.random);
         state.not_before = now + pause;
         return pause;
