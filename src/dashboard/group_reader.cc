@@ -20,6 +20,12 @@ constexpr std::uint64_t letters_every = 5;  // looks
 // A move is written down a moment after it happened.
 constexpr int looks_after_a_move = 3;
 
+// 1, 2, 4, 8, 15 s: looking for what is not there opens connections.
+Duration pause_after(std::uint32_t times) {
+    return std::min<Duration>(GroupReader::retry_max,
+                              std::chrono::seconds(1LL << std::min(times, 4U)));
+}
+
 std::string value_of(const std::vector<Record>& records, std::string_view key) {
     for (const Record& record : records) {
         if (record.key == key) return record.value;
@@ -50,17 +56,21 @@ GroupReader::~GroupReader() {
 }
 
 Result<Store*> GroupReader::store() {
+    place_.loop.check_here();
     if (timed_) return timed_.get();
     return Error{ErrorCode::unavailable, "the store of this group is not open"};
 }
 
 void GroupReader::look_soon() {
+    place_.loop.check_here();
+    misses_ = 0;
     if (!timer_.is_pending()) return;
     const Instant soonest = last_look_ + pause_min;
     timer_.run_at(std::max(soonest, place_.loop.clock().now()), [this] { look(); });
 }
 
 void GroupReader::look() {
+    place_.loop.check_here();
     last_look_ = place_.loop.clock().now();
     if (timed_) return list();
     find();
@@ -84,7 +94,7 @@ void GroupReader::find() {
 }
 
 void GroupReader::find_under(std::size_t host) {
-    if (host == name_.hosts.size()) return end_look({}, period * 2);
+    if (host == name_.hosts.size()) return end_look({}, pause_after(++misses_));
     try_host(
         name_.hosts[host], [this, host] { find_under(host + 1); }, name_.is_host_given);
 }
@@ -114,6 +124,7 @@ void GroupReader::try_host(const std::string& host, std::function<void()> otherw
 }
 
 void GroupReader::opened() {
+    misses_ = 0;
     timed_ = std::make_unique<checkpoint::TimedStore>(place_.loop, *store_, call_max);
     moves_wanted_ = 1;
     looks_ = 0;
@@ -192,8 +203,7 @@ void GroupReader::note_ownerships() {
 
 void GroupReader::fail(const Error& error) {
     drop_store();
-    const Duration delay =
-        std::min<Duration>(retry_max, std::chrono::seconds(1LL << std::min(failures_++, 4U)));
+    const Duration delay = pause_after(failures_++);
     end_look({.error = error, .retried_in = delay}, delay);
 }
 

@@ -1,9 +1,10 @@
-// Looks into the store of one group again and again, for people who watch it. Changes nothing, and
-// makes nothing where the store does not know the group.
+// Looks into the store of one group again and again, for a dashboard. Changes nothing, and makes
+// nothing where the store does not know the group.
 //
 //     unopened ──open, whose entries are ours?──▶ open ──look every period, or on watch()──┐
-//        ▲                                          ▲                                      │
-//        └── after an error: 1, 2, 4, 8, 15 s ◀─────┴──────────────────────────────────────┘
+//      ▲ ▲ └──no: again after 2, 4, 8, 15 s──┐      ▲                                      │
+//      │ └───────────────────────────────────┘      │                                      │
+//      └──── after an error: 1, 2, 4, 8, 15 s ◀─────┴──────────────────────────────────────┘
 //
 // The entries of a hub are found by its identity, under whatever name its processors reached it
 // (processor/ownership/group_home.h).
@@ -95,7 +96,8 @@ private:
     bool are_moves_decided_ = false;  // of the look under way
     std::shared_ptr<const std::vector<processor::OwnerMove>> moves_;
     std::optional<std::uint64_t> dead_letters_;
-    std::uint32_t failures_ = 0;
+    std::uint32_t failures_ = 0;  // in a row
+    std::uint32_t misses_ = 0;    // looks in a row that found no entries of this group
     Instant last_look_{};
     io::Timer timer_{place_.loop};  // not pending while a look is under way
     Lifetime lifetime_;

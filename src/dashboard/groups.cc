@@ -6,6 +6,7 @@
 
 #include <fmt/core.h>
 
+#include "base/log.h"
 #include "base/text.h"
 #include "eventhubs/names.h"
 
@@ -47,8 +48,12 @@ Groups::~Groups() {
 }
 
 void Groups::add(const GroupWish& wish, bool is_wished) {
-    const Key key{folded(wish.hub), folded(wish.group)};
-    if (groups_.contains(key) || groups_.size() >= GroupsOptions::groups_max) return;
+    const Key key{folded(wish.hub), folded(wish.group), wish.store};
+    if (groups_.contains(key)) return;
+    if (groups_.size() >= GroupsOptions::groups_max) {
+        ++left_out_;
+        return;
+    }
     auto group = std::make_unique<WatchedGroup>(wish, is_wished);
     io::Loop& store_loop = stores_.loop_of(wish.store);
     GroupReader::Name name{wish.hub, wish.group, hubs_.identity(), options_.hosts,
@@ -60,7 +65,8 @@ void Groups::add(const GroupWish& wish, bool is_wished) {
         WatchedGroup& watched = *found->second;
         watched.take(std::move(look), loop_.clock().now());
         watched.stalls_.observe(view(watched), loop_.clock().now(), loop_.clock().wall());
-        if (on_look_) on_look_(*found->second);
+        // Another store may know the group better.
+        if (on_look_ && find(key.hub, key.group) == &watched) on_look_(watched);
     });
     group->reader_ = std::make_shared<GroupReader>(
         GroupReader::Place{
@@ -83,7 +89,8 @@ void Groups::end(WatchedGroup& group) {
 
 void Groups::look_for_groups() {
     if (options_.stores.empty()) return;
-    std::set<Key> there;
+    std::set<std::pair<std::string, std::string>> there;  // hub and group
+    left_out_ = 0;
     for (const auto* record : hubs_.list()) {
         std::vector<std::string> names = record->groups;
         names.emplace_back(eventhubs::default_group);
@@ -93,27 +100,51 @@ void Groups::look_for_groups() {
         }
     }
     std::erase_if(groups_, [&](auto& entry) {
-        if (entry.second->is_wished_ || there.contains(entry.first)) return false;
+        const Key& key = entry.first;
+        if (entry.second->is_wished_ || there.contains({key.hub, key.group})) return false;
         end(*entry.second);
         return true;
     });
+    if (left_out_ > 0 && left_out_told_ != left_out_) {
+        trace(
+            TraceLevel::warning, "too many groups to watch; name those to show by [[group]]",
+            {{"watched", std::to_string(groups_.size())}, {"left_out", std::to_string(left_out_)}});
+    }
+    left_out_told_ = left_out_;
     timer_.run_after(groups_period, [this] { look_for_groups(); });
 }
 
 std::vector<const WatchedGroup*> Groups::list() const {
+    loop_.check_here();
     std::vector<const WatchedGroup*> shown;
+    const Key* last = nullptr;
     for (const auto& [key, group] : groups_) {
-        if (group->is_shown()) shown.push_back(group.get());
+        if (!group->is_shown()) continue;
+        if (last == nullptr || last->hub != key.hub || last->group != key.group) {
+            shown.push_back(group.get());
+        } else if (shown.back()->rank() < group->rank()) {
+            shown.back() = group.get();
+        }
+        last = &key;
     }
     return shown;
 }
 
 const WatchedGroup* Groups::find(std::string_view hub, std::string_view group) const {
-    const auto found = groups_.find({folded(hub), folded(group)});
-    return found != groups_.end() && found->second->is_shown() ? found->second.get() : nullptr;
+    loop_.check_here();
+    const Key first{folded(hub), folded(group), ""};
+    const WatchedGroup* best = nullptr;
+    for (auto at = groups_.lower_bound(first); at != groups_.end(); ++at) {
+        const auto& [key, watched] = *at;
+        if (key.hub != first.hub || key.group != first.group) break;
+        if (!watched->is_shown()) continue;
+        if (best == nullptr || best->rank() < watched->rank()) best = watched.get();
+    }
+    return best;
 }
 
 GroupView Groups::view(const WatchedGroup& group) const {
+    loop_.check_here();
     GroupView view = make_group_view(group.content(), hub_side(group.wish()), group.seen(),
                                      loop_.clock().now(), loop_.clock().wall());
     group.stalls_.mark(view, loop_.clock().now());
@@ -121,6 +152,7 @@ GroupView Groups::view(const WatchedGroup& group) const {
 }
 
 void Groups::look_soon(const WatchedGroup& group) {
+    loop_.check_here();
     stores_.loop_of(group.wish().store).post([reader = group.reader_] { reader->look_soon(); });
 }
 

@@ -5,12 +5,15 @@
 //                                    └──▶ GroupView: asked for by the admin interface
 //
 // The hub keeps no progress, so it looks into the stores of those who do. No call of a store runs
-// on the hub's loop.
+// on the hub's loop. A group may be looked for in several stores; it is shown once: as it was asked
+// for by name, else from a store that knows it, else from one that cannot tell.
 // Ownership: loop, hubs and stores outlive it. Readers end on their own loops.
 // Threads: pinned to the hub's loop.
 // Failure: a store that cannot be opened is a state of its group, with the error and the next try.
+// What is beyond groups_max is not looked for; the log says how many.
 #pragma once
 
+#include <compare>
 #include <functional>
 #include <map>
 #include <memory>
@@ -55,7 +58,7 @@ struct GroupsOptions {
     // All groups that these know, of all event hubs that there are.
     std::vector<std::string> stores = {};
     std::vector<std::string> hosts = {"localhost", "127.0.0.1"};  // by which the hub is reached
-    static constexpr std::size_t groups_max = 200;
+    static constexpr std::size_t groups_max = 200;  // a group in two stores counts twice
 };
 
 // A group that is watched.
@@ -77,6 +80,8 @@ public:
 private:
     friend class Groups;
     void take(GroupLook look, Instant now);
+    // The higher is shown, of one group in several stores.
+    int rank() const { return (is_wished_ ? 2 : 0) + (is_known_ ? 1 : 0); }
 
     const GroupWish wish_;
     const bool is_wished_;
@@ -97,7 +102,7 @@ public:
     Groups(const Groups&) = delete;
     Groups& operator=(const Groups&) = delete;
 
-    // Those that are shown, by hub and group.
+    // Those that are shown, by hub and group, each once.
     std::vector<const WatchedGroup*> list() const;
     // Without regard to case; none if it is not shown.
     const WatchedGroup* find(std::string_view hub, std::string_view group) const;
@@ -126,7 +131,12 @@ public:
     void look_soon(const WatchedGroup& group);
 
 private:
-    using Key = std::pair<std::string, std::string>;  // hub and group, folded
+    struct Key {
+        std::string hub;  // folded, as the group
+        std::string group;
+        std::string store;
+        auto operator<=>(const Key&) const = default;
+    };
 
     void add(const GroupWish& wish, bool is_wished);
     void end(WatchedGroup& group);
@@ -139,6 +149,8 @@ private:
     const GroupsOptions options_;
     std::map<Key, std::unique_ptr<WatchedGroup>> groups_;
     std::function<void(const WatchedGroup&)> on_look_;
+    std::size_t left_out_ = 0;       // by the look for groups under way, beyond groups_max
+    std::size_t left_out_told_ = 0;  // by the last one
     io::Timer timer_{loop_};
     Lifetime lifetime_;
 };

@@ -15,24 +15,27 @@
 
 namespace evenkeel::dashboard {
 
-// Stores in one memory, on a loop of their own.
+// Stores in one memory, and one in another, on a loop of their own.
 class SimStores final : public Stores {
 public:
     explicit SimStores(io::sim::Scheduler& scheduler)
-        : server(scheduler.clock()), loop(scheduler, "watch/0") {}
+        : server(scheduler.clock()), other(scheduler.clock()), loop(scheduler, "watch/0") {}
     ~SimStores() override { loop.discard(); }
 
     io::Loop& loop_of(const std::string&) override { return loop; }
-    Result<std::unique_ptr<checkpoint::Store>> open(const std::string&,
+    Result<std::unique_ptr<checkpoint::Store>> open(const std::string& url,
                                                     const checkpoint::GroupName& group,
                                                     io::Loop& on) override {
+        ++opens;
         if (away) return *away;
-        return std::unique_ptr<checkpoint::Store>(
-            std::make_unique<checkpoint::MemoryStore>(on, server, group));
+        return std::unique_ptr<checkpoint::Store>(std::make_unique<checkpoint::MemoryStore>(
+            on, url == "memory:other" ? other : server, group));
     }
 
     checkpoint::MemoryServer server;
+    checkpoint::MemoryServer other;  // of "memory:other"
     io::sim::SimLoop loop;
+    int opens = 0;
     std::optional<Error> away;  // why nothing can be opened
 };
 

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/trace_fixture.h"
 #include "dashboard/groups_fixture.h"
 #include "processor/ownership/requests.h"
 
@@ -169,6 +170,70 @@ TEST_F(WatchedGroups, are_found_in_a_whole_store_once_it_knows_them) {
     ASSERT_TRUE(world.remove("homes").ok());
     world.run_for(5s);
     EXPECT_TRUE(groups->list().empty());
+}
+
+TEST_F(WatchedGroups, of_two_stores_are_both_found) {
+    ASSERT_TRUE(world.create_group("homes", "alarms").ok());
+    SimGroup billing = members();
+    billing.beat("ada");
+    const checkpoint::GroupName alarms{"localhost", "homes", "alarms"};
+    checkpoint::MemoryStore store(stores.loop, stores.other, alarms);
+    store.write_record({std::string(processor::home_hub_key), world.hub->identity()}, [](auto) {});
+    const checkpoint::GroupName by_identity{world.hub->identity(), "homes", "alarms"};
+    checkpoint::MemoryStore home(stores.loop, stores.other, by_identity);
+    home.write_record({std::string(processor::home_name_key), "localhost"}, [](auto) {});
+    store.write_member({.id = "bob", .incarnation = "bob-1"}, [](const auto&) {});
+    world.run_for(1ms);
+
+    watch({.groups = {}, .stores = {"memory:", "memory:other"}});
+
+    ASSERT_EQ(groups->list().size(), 2U);
+    EXPECT_EQ(groups->list()[0]->wish().group, "alarms");
+    EXPECT_EQ(groups->list()[0]->wish().store, "memory:other");
+    EXPECT_EQ(groups->list()[1]->wish().store, "memory:");
+    ASSERT_NE(groups->find("HOMES", "alarms"), nullptr);
+    EXPECT_EQ(groups->view(*groups->find("HOMES", "alarms")).members.at(0).id, "bob");
+    EXPECT_EQ(view().members.at(0).id, "ada");
+}
+
+TEST_F(WatchedGroups, of_two_stores_that_fail_are_shown_once) {
+    stores.away = Error{ErrorCode::unavailable, "no route to db"};
+
+    watch({.groups = {}, .stores = {"memory:", "memory:other"}});
+
+    ASSERT_EQ(groups->list().size(), 2U) << "$Default and billing";
+    EXPECT_EQ(groups->list()[0]->state(), State::failed);
+    EXPECT_NE(groups->list()[0]->wish().group, groups->list()[1]->wish().group);
+}
+
+TEST_F(WatchedGroups, a_store_does_not_know_are_looked_for_less_often) {
+    watch();
+    world.run_for(60s);
+    const int before = stores.opens;
+
+    world.run_for(60s);
+
+    // One look every 15 s; each asks for the identity and for two names of the host.
+    EXPECT_LE(stores.opens - before, 5 * 3);
+    EXPECT_GE(stores.opens - before, 3 * 3);
+    SimGroup group = members();
+    group.beat("ada");
+    groups->look_soon(*groups->find("homes", "billing"));
+    world.run_for(300ms);
+    EXPECT_EQ(view().members.size(), 1U) << "an operator's change is seen at once";
+}
+
+TEST_F(WatchedGroups, beyond_their_number_are_left_out_with_a_warning) {
+    for (int i = 0; i < 200; ++i) {
+        ASSERT_TRUE(world.create("hub-" + std::to_string(i), {.partitions = 1}).ok());
+    }
+    CapturedTrace log(TraceLevel::warning, TraceFormat::text);
+
+    watch({.groups = {}, .stores = {"memory:"}});
+    world.run_for(10s);
+
+    EXPECT_EQ(count_of("too many groups to watch", log.take()), 1U)
+        << "once, as long as it is the same";
 }
 
 TEST_F(WatchedGroups, leave_entries_of_another_hub_alone) {
