@@ -56,6 +56,7 @@ void Dashboard::write_lag(JsonWriter& json, const WatchedGroup& group, std::int6
 }
 
 host::ScaleDecision Dashboard::scale(const WatchedGroup& group, const host::ScalePolicy& policy) {
+    loop_.check_here();
     host::LoadHistory& history = loads_[{group.wish().hub, group.wish().group}];
     const GroupView view = groups_.view(group);
     const std::uint32_t instances = instances_of(view);

@@ -62,6 +62,7 @@ LiveFeed::~LiveFeed() {
 }
 
 Result<std::shared_ptr<http::BodyStream>> LiveFeed::open(Listener listener) {
+    loop_.check_here();
     if (clients_.size() >= clients_max) {
         return Error{ErrorCode::overloaded,
                      fmt::format("there are {} live feeds already; close a page, or ask again "

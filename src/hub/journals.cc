@@ -95,6 +95,7 @@ std::vector<commitlog::Journal*> Journals::all() const {
 }
 
 void Journals::close(Callback<void(bool)> done) {
+    loop_.check_here();
     if (journals_.empty()) return done(false);
     closed_ = std::move(done);
     open_ = journals_.size();
