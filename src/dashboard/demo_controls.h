@@ -1,5 +1,7 @@
 // The buttons of `evenkeel demo`: what an operator may do to its processes. Every other server has
 // none.
+// Ownership: what `ask` refers to outlives the dashboard. Threads: `ask` runs on the hub's loop.
+// Failure: `ask` says why it is not possible; what fails later is the demo's to report.
 #pragma once
 
 #include <functional>

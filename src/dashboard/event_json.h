@@ -1,5 +1,5 @@
 // Events as JSON, as docs/admin-api.md has it: what the hub stored, with the body as JSON text,
-// text or base64.
+// text or base64. Pure: bytes that are no text become base64, and nothing fails.
 #pragma once
 
 #include <cstdint>

@@ -1,12 +1,13 @@
-// Reads events of one partition for people who look at them: in no group, displacing nobody, and
-// never longer than there is something to read.
+// Reads events of one partition for an operator: in no group, displacing nobody, and never longer
+// than there is something to read.
 //
 //     start ──▶ each event to `visit` ──▶ visit said stop, or the end was reached ──▶ done
 //
-// Damage is skipped and told. After each slice the loop has its turn.
+// After each slice the loop has its turn.
 // Ownership: keeps itself alive until it has answered. Loop, reads and partition's hub outlive it;
 // a hub that is closed ends it.
 // Threads: pinned to the hub's loop; what is not in memory is read on `reads`.
+// Failure: damage is skipped and reported; what ends the stream is the answer.
 #pragma once
 
 #include <functional>

@@ -1,4 +1,5 @@
 // Watched groups as JSON, as docs/admin-api.md has it: one line in a list, and the whole snapshot.
+// Threads: the hub's loop, to which a WatchedGroup is pinned. Failure: what is not known is null.
 #pragma once
 
 #include "dashboard/group_view.h"

@@ -1,4 +1,5 @@
 // What the store of a group lists at one look, as values: nothing of it is judged yet.
+// Threads: made on the store's loop, then constant and shared with the hub's.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-// A group as people see it: what its store lists and what the hub knows, together. Pure.
+// A group as operators see it: what its store lists and what the hub knows, together. Pure.
 //
 //     GroupState (store) ─┐
 //     HubSide (hub) ──────┼──▶ make_group_view() ──▶ GroupView ──▶ JSON

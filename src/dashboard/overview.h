@@ -1,6 +1,7 @@
 // The hub's traffic as a whole, with its last hour: sums of all event hubs that a reader may see.
 //
 // Ownership: loop and hubs outlive it. Threads: pinned to the hub's loop.
+// Failure: the history is in memory, and begins with the server.
 #pragma once
 
 #include <cstdint>

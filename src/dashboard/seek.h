@@ -1,4 +1,9 @@
 // Moves a group to another position: what that would repeat and skip, and then the move itself.
+//
+//     plan_seek() ──▶ steps, shown to the operator ──▶ carry_out(), partition by partition
+//
+// Ownership: what is passed by reference outlives the answer. Threads: see each function.
+// Failure: carry_out() stops at the first error; partitions before that have moved.
 #pragma once
 
 #include <cstdint>

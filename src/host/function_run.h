@@ -9,6 +9,8 @@
 //
 // With cardinality one each event is an execution of its own, and is done before the next begins.
 // Ownership: all of FunctionPlace outlives it. Threads: as PartitionHandler.
+// Failure: `unavailable` if what runs the function or takes its outputs is away: the processor
+// waits, and counts no attempt.
 #pragma once
 
 #include <atomic>

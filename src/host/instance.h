@@ -1,5 +1,6 @@
 // One instance of an app in this process: every enabled function, each with one processor that
-// shares the partitions of its consumer group with the other instances.
+// shares the partitions of its consumer group with the other instances. The app outlives it, and
+// the processes of the app outlive its processors.
 //
 //     start() ──▶ processes of the app ──▶ processors ──▶ executions ──▶ stop(): drains
 //

@@ -1,5 +1,6 @@
 // Sends what functions wrote to their output bindings, with one producer for each event hub.
-// Threads: any; calls block until the hub has stored the events.
+// Ownership: owns the producers, each until it ends. Threads: any; calls block until the hub has
+// stored the events. Failure: see send(); the next call tries again.
 #pragma once
 
 #include <map>

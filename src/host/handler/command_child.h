@@ -1,7 +1,7 @@
 // A command of the user's as a child process: lines go in, lines or an exit code come out.
 // It is the leader of a process group, so that Ctrl-C in a terminal reaches only us, and what we
 // send to end it reaches all it has started. It ends with us, also when we are killed.
-// Threads: one at a time.
+// Ownership: owns the process, which ends with it. Threads: one at a time. Failure: see each call.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,7 @@
 // Functions that are shell commands: the protocol of `evenkeel process --exec`. A command runs in
 // the folder of its function, with the settings of the app in its environment.
-// Threads: any.
+// Ownership: owns a runner for each function and partition, until release(). Threads: any.
+// Failure: as command_runner.h.
 #pragma once
 
 #include <functional>

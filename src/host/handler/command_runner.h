@@ -10,7 +10,9 @@
 //                  lines are its output.
 //
 // By lines, several events are under way at once. Those that were answered well behind one that
-// failed are not given again when that one is tried again. Threads: one at a time.
+// failed are not given again when that one is tried again.
+// Ownership: owns its process; what Calls refer to outlives the call. Threads: one at a time.
+// Failure: see run(). A process that failed is ended, and the next run() starts another.
 #pragma once
 
 #include <functional>

@@ -1,6 +1,6 @@
 // Functions behind a custom handler: one process of the user's that serves HTTP, as Azure Functions
 // starts and calls it. docs/functions.md has its environment; custom_wire.h what is said.
-// Threads: any.
+// Ownership: owns the process (keeper.h). Threads: any. Failure: `unavailable` while it is away.
 #pragma once
 
 #include <memory>

@@ -1,4 +1,4 @@
-// Ids of executions and processes.
+// Ids of executions and processes. Threads: any.
 #pragma once
 
 #include <string>

@@ -2,6 +2,9 @@
 // execution, with one event or a batch.
 //
 //     events of a partition ──▶ invoke() ──▶ outputs, or why it failed
+//
+// Ownership: owned by the instance; the app outlives it, an Invocation only the call.
+// Threads and failure: see invoke().
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
 // Python and Node functions, unmodified: a process with our shim and the app's own azure-functions
-// or @azure/functions. Threads: any.
+// or @azure/functions.
+// Ownership: owns the process (keeper.h). Threads: any. Failure: `unavailable` while it is away.
 #pragma once
 
 #include <memory>

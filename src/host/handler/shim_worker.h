@@ -4,7 +4,8 @@
 //
 //     start() ──▶ hello: functions, and what could not be loaded ──▶ ask(), ask(), ...
 //
-// Threads: any; calls block.
+// Ownership: owns the process; shared by executions that are under way. Threads: any; calls block.
+// Failure: when the process ends, all that wait are answered, and ask() refuses from then on.
 #pragma once
 
 #include <map>

@@ -1,8 +1,9 @@
 // A process of the app that lives long: a custom handler, or an interpreter with one of our shims.
+// It belongs to this object, whose end it does not outlive; on_end() says how it ended by itself.
 //
 //     write() ──▶ its standard input      descriptor 3, standard output and error ──▶ on_line()
 //
-// All of its input and output is done by one thread, io/0 of this process object, so that a process
+// All of its input and output is done by one thread, worker-io/0 of this object, so that a process
 // that does not read, or writes without end, holds nobody else up. It is the leader of a process
 // group, which is killed when it ends. It ends with us, also if we are killed; what it has started
 // then goes on.

@@ -1,5 +1,5 @@
 // What the scale controller reads of one consumer group: from the hub and from the checkpoint
-// store, as plain values.
+// store, as plain values. Pure.
 #pragma once
 
 #include <cstdint>
