@@ -66,6 +66,13 @@ BAD = {
         ("src/hub/b.h", "#pragma once\nvoid f() { usleep(5); }\n"),
         ("src/io/a_test.cc", "void f() { std::this_thread::sleep_until(later); }\n"),
         (f"{TESTS}/fault/a.cc", "void f() { sleep(1); }\n"),
+        ("src/hub/c.h", "#pragma once\nvoid f() { ::poll(nullptr, 0, 10); }\n"),
+        ("src/host/a_test.cc", "void f() { poll(NULL, 0, 10); }\n"),
+    ],
+    "process": [
+        ("src/hub/a.h", "#pragma once\nint f() { return ::fork(); }\n"),
+        ("src/hub/b.h", "#pragma once\nint f() { return posix_spawn(&id, path, 0, 0, 0, 0); }\n"),
+        ("src/host/a.h", "#pragma once\nint f() { return vfork(); }\n"),
     ],
     "thread": [
         ("src/hub/a.h", "#pragma once\nstd::thread worker;\n"),
@@ -193,6 +200,9 @@ GOOD = [
     ("src/hub/hub_fixture.h", '#pragma once\n#include "io/sim/disk.h"\n#include "support/seed.h"\n'),
     ("src/hub/b.h", '#pragma once\n// throw, std::thread\nauto x = "sleep_for(1)";\n'
                     "auto id = std::thread::id{};\nint y = 1'000'000; /* rand() */\n"),
+    ("src/cli/b.h", "#pragma once\nint f() { return fork(); }\n"),
+    ("src/io/b.h", "#pragma once\nint f() { return poll(nullptr, 0, 10); }\n"),
+    ("src/hub/d.h", "#pragma once\nauto r = random.fork();\nint n = poll(all, 2, 10);\n"),
     ("src/hub/c.h", "#pragma once\nstd::thread t;  // tidy: allow thread: a sample\n"),
     ("src/io/d.h", "#pragma once\nauto t = steady_clock::now();\nint f = fdatasync(1);\n"),
     ("src/io/e.h", '#pragma once\n#include "base/mutex.h"\nMutex mutex_;\n'),

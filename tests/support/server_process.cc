@@ -96,7 +96,7 @@ bool ServerProcess::wait_for_output(const std::string& text) {
         const bool runs = is_running();
         if (read_whole_file(output_file_).find(text) != std::string::npos) return true;
         if (!runs || clock.now() > deadline) return false;
-        ::poll(nullptr, 0, 10);
+        ::poll(nullptr, 0, 10);  // tidy: allow sleep: between two looks
     }
 }
 

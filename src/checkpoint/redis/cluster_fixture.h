@@ -44,7 +44,7 @@ bool cluster_comes_to(Condition condition) {
     const Instant deadline = clock.now() + std::chrono::seconds(60);
     while (!condition()) {
         if (clock.now() >= deadline) return false;
-        ::poll(nullptr, 0, 50);
+        ::poll(nullptr, 0, 50);  // tidy: allow sleep: between two looks
     }
     return true;
 }

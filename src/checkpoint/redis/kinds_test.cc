@@ -25,7 +25,7 @@ std::unique_ptr<BlockingClient> a_client(const std::string& url) {
         auto store = open(url, loop);
         // A cluster that has just become one may go away once more.
         for (int i = 0; i < 100 && !store.ok() && is_retriable(store.error()); ++i) {
-            ::poll(nullptr, 0, 100);
+            ::poll(nullptr, 0, 100);  // tidy: allow sleep: between two attempts
             store = open(url, loop);
         }
         EXPECT_TRUE(store) << to_string(store.error());

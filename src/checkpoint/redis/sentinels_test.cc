@@ -97,7 +97,7 @@ struct RedisSentinel : testing::Test {
         const Instant deadline = clock.now() + 60s;
         while (!condition()) {
             if (clock.now() > deadline) return false;
-            ::poll(nullptr, 0, 20);
+            ::poll(nullptr, 0, 20);  // tidy: allow sleep: between two looks
         }
         return true;
     }

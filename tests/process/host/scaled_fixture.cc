@@ -101,7 +101,11 @@ bool ScaledHost::settles(const std::vector<std::size_t>& wanted) const {
 }
 
 bool ScaledHost::soon(const std::function<bool()>& condition) {
-    return eventually([&] { return condition() || (poll(nullptr, 0, 50), false); });
+    return eventually([&] {
+        if (condition()) return true;
+        poll(nullptr, 0, 50);  // tidy: allow sleep: between two looks
+        return false;
+    });
 }
 
 std::vector<ScaledHost::Place> ScaledHost::handled() const {

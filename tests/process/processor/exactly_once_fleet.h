@@ -68,7 +68,9 @@ public:
         }
         return true;
     }
-    void pass(milliseconds time) { poll(nullptr, 0, static_cast<int>(time.count())); }
+    void pass(milliseconds time) {
+        poll(nullptr, 0, static_cast<int>(time.count()));  // tidy: allow sleep: time passes
+    }
 
     // Kills one, most often the one that has just committed, and starts it again or another one.
     void kill_one(Random& random) {

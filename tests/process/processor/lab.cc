@@ -60,7 +60,7 @@ void Lab::pass(Duration time) {
     const Instant end = clock_.now() + time;
     do {
         sample_progress();
-        poll(nullptr, 0, static_cast<int>(step.count()));
+        poll(nullptr, 0, static_cast<int>(step.count()));  // tidy: allow sleep: time passes
     } while (clock_.now() < end);
 }
 

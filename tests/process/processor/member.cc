@@ -48,7 +48,7 @@ int main(int count, char** arguments) {
     options.on_error = [](const evenkeel::Failure&) {};  // nobody reads what it would print
     auto processor = evenkeel::Processor::open(options);
     for (int i = 0; i < 100 && !processor.ok() && evenkeel::is_retriable(processor.error()); ++i) {
-        poll(nullptr, 0, 100);  // its store may be away as well
+        poll(nullptr, 0, 100);  // tidy: allow sleep: its store may be away as well
         processor = evenkeel::Processor::open(options);
     }
     return evenkeel::run(processor, [&](evenkeel::Partition& partition, evenkeel::Events batch) {

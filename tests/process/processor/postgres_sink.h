@@ -129,7 +129,7 @@ private:
             ::poll(&ready, 1, 1000);
             status = library_.connectPoll(connection_);
         }
-        if (status == PGRES_POLLING_FAILED) ::poll(nullptr, 0, 50);
+        if (status == PGRES_POLLING_FAILED) ::poll(nullptr, 0, 50);  // tidy: allow sleep: no socket
     }
     void disconnect() {
         if (connection_ != nullptr) library_.finish(connection_);

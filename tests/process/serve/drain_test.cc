@@ -148,7 +148,7 @@ TEST(ServeDrain, ends_at_once_when_it_is_asked_again_later) {
     siginfo_t state{};
     while (state.si_pid == 0 && SteadyClock::now() - asked < 60s) {
         server.process().signal(SIGTERM);
-        ::poll(nullptr, 0, 20);  // as a person would, only faster
+        ::poll(nullptr, 0, 20);  // tidy: allow sleep: as an operator would, only faster
         waitid(P_PID, static_cast<id_t>(server.process().id()), &state,
                WEXITED | WNOHANG | WNOWAIT);
     }
