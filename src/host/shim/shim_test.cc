@@ -96,7 +96,7 @@ public:
                 return std::stoi(
                     std::string(reinterpret_cast<const char*>(text->data()), text->size()));
             }
-            poll(nullptr, 0, 1);
+            poll(nullptr, 0, 1);  // tidy: allow sleep: between two looks
         }
     }
     void go() { folder_.add("go", ""); }
