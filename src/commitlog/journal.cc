@@ -274,8 +274,17 @@ Result<> Journal::make_durable(io::FileSystem& files, const std::vector<Extent>&
             return file.write(file_position(place.segment.base, place.from), entry.bytes);
         };
         for (const auto& extent : extents) {
-            const auto read = for_each_entry(files, extent.path, extent.bytes, rewrite);
-            if (!read.ok()) return read.error();
+            EK_TRY_ASSIGN(const auto content, read_journal(files, extent.path, extent.bytes));
+            // Used again since: all that was in it is in its segments (JOURNAL-2), and what is in
+            // it now may not be acknowledged yet.
+            if (content.header && content.header->generation > extent.generation) continue;
+            EK_TRY_ASSIGN(const auto walk, for_each_entry(content, rewrite));
+            if (walk.damages > 0 || walk.end != extent.bytes) {
+                return Error{ErrorCode::corrupt,
+                             extent.path +
+                                 ": damaged, so that a segment whose sync failed cannot "
+                                 "be written anew from it"};
+            }
         }
     }
     return file.sync();
@@ -284,7 +293,8 @@ Result<> Journal::make_durable(io::FileSystem& files, const std::vector<Extent>&
 std::vector<Journal::Extent> Journal::extents() const {
     std::vector<Extent> extents;
     for (const auto& file : files_) {
-        if (file.state != State::unused && file.end > 0) extents.push_back({file.path, file.end});
+        if (file.state != State::unused && file.end > 0)
+            extents.push_back({file.path, file.end, file.header.generation});
     }
     return extents;
 }

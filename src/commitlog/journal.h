@@ -16,9 +16,11 @@
 //              files durably gone: a refused batch is never replayed over what took its place.
 //              If that fails it is tried once a second.
 //   JOURNAL-6  When the sync of a segment fails, what of it lies in the journal is written anew
-//              from there before the journal lets go of it (LOG-6).
+//              from there before the journal lets go of it (LOG-6). A journal in which some of
+//              it is damaged does not let go.
 // Ownership: shared by the tasks that it posts. The context outlives it.
-// Threads: made on any; then pinned to its disk executor. Syncs of full files run on `background`.
+// Threads: made on any; then pinned to its disk executor. Segments of full files are written anew
+// and synced on `background`, which reads the journal's files for it.
 // Format: docs/formats/journal.md.
 #pragma once
 
@@ -141,7 +143,8 @@ private:
     // What of the files may be read to write a segment anew.
     struct Extent {
         std::string path;
-        std::uint64_t bytes = 0;
+        std::uint64_t bytes = 0;  // up to the end of the last group that was synced
+        std::uint64_t generation = 0;
     };
     std::vector<Extent> extents() const;
     static Result<> make_durable(io::FileSystem& files, const std::vector<Extent>& extents,

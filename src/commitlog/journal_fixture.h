@@ -1,9 +1,12 @@
 // Several logs that share a journal, on a simulated disk in virtual time, for the tests beside it.
 #pragma once
 
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <vector>
+
+#include <fmt/core.h>
 
 #include "base/metrics.h"
 #include "commitlog/journal.h"
@@ -51,10 +54,17 @@ public:
         journal = std::make_shared<Journal>(
             JournalContext{*disk, executor, background, loop.clock(), metrics}, options);
         for (std::size_t i = 0; i < logs.size(); ++i) {
+            if (is_unreplayed(i)) continue;
             EK_TRY_ASSIGN(logs[i], Log::open({*disk, loop, executor, metrics, journal.get()},
                                              folder(i), identity(i), log_options));
         }
         return {};
+    }
+    bool is_unreplayed(std::size_t partition) const {
+        return std::any_of(replayed.unreplayed.begin(), replayed.unreplayed.end(),
+                           [&](const Unreplayed& refused) {
+                               return refused.identity.partition.value == partition;
+                           });
     }
     void run() { scheduler.run_until_idle(); }
 
@@ -137,5 +147,23 @@ public:
     std::vector<Sent> refused;
     std::vector<std::string> operations;
 };
+
+// What was acknowledged comes first in what is read; more may follow that never was.
+inline std::string missing(JournalFixture& world,
+                           const std::vector<JournalFixture::Sent>& acknowledged) {
+    for (std::size_t i = 0; i < world.logs.size(); ++i) {
+        const auto read = world.bodies(i);
+        std::vector<std::string> wanted;
+        for (const auto& sent : acknowledged) {
+            if (sent.partition == i) wanted.push_back(sent.body);
+        }
+        if (read.size() < wanted.size() ||
+            !std::equal(wanted.begin(), wanted.end(), read.begin())) {
+            return fmt::format("partition {}: {} acknowledged, {} read", i, wanted.size(),
+                               read.size());
+        }
+    }
+    return {};
+}
 
 }  // namespace evenkeel::commitlog

@@ -40,6 +40,11 @@ commitlog::LogContext HubFolders::log_context(const EventHubRecord& record,
 
 Result<std::unique_ptr<commitlog::Log>> HubFolders::open_log(const EventHubRecord& record,
                                                              PartitionId partition) const {
+    for (const auto& refused : context_.unreplayed) {
+        const bool is_it = refused.identity.incarnation == record.incarnation &&
+                           refused.identity.partition == partition;
+        if (is_it) return refused.error;  // JOURNAL-4
+    }
     return commitlog::Log::open(log_context(record, partition),
                                 partition_path(options_.directory, record.incarnation, partition),
                                 {record.incarnation, partition}, log_options(record.partitions));

@@ -4,7 +4,6 @@
 
 #include "base/log.h"
 #include "base/random.h"
-#include "commitlog/journal_replay.h"
 #include "hub/data_folder.h"
 
 namespace evenkeel::hub {
@@ -39,13 +38,14 @@ Result<> make_folder(io::FileSystem& files, const std::string& directory, Catalo
 
 }  // namespace
 
-Result<> open_journals(io::FileSystem& files, const HubOptions& options, Catalogue& catalogue) {
-    EK_TRY_ASSIGN(const auto replayed,
-                  commitlog::replay_journals(files, journals_path(options.directory),
-                                             [&](const commitlog::LogIdentity& identity) {
-                                                 return folder_of(catalogue, options.directory,
-                                                                  identity);
-                                             }));
+Result<std::vector<commitlog::Unreplayed>> open_journals(io::FileSystem& files,
+                                                         const HubOptions& options,
+                                                         Catalogue& catalogue) {
+    EK_TRY_ASSIGN(auto replayed, commitlog::replay_journals(
+                                     files, journals_path(options.directory),
+                                     [&](const commitlog::LogIdentity& identity) {
+                                         return folder_of(catalogue, options.directory, identity);
+                                     }));
     if (replayed.entries > 0) {
         trace(TraceLevel::info, "journals were replayed",
               {{"entries", std::to_string(replayed.entries)},
@@ -53,13 +53,13 @@ Result<> open_journals(io::FileSystem& files, const HubOptions& options, Catalog
     }
     if (!options.sync_to_disk) {
         if (catalogue.journals) remove_journals(files, options.directory, catalogue);
-        return {};
+        return std::move(replayed.unreplayed);
     }
     if (const auto made = make_folder(files, options.directory, catalogue); !made.ok()) {
         trace(TraceLevel::warning, "no journal can be made; each partition syncs by itself",
               {{"cause", made.error().detail}});
     }
-    return {};
+    return std::move(replayed.unreplayed);
 }
 
 void remove_journals(io::FileSystem& files, const std::string& directory, Catalogue& catalogue) {

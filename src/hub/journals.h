@@ -8,8 +8,9 @@
 // them refuses the folder instead of leaving out what they hold.
 // Ownership: owns the journals; logs and the catalogue are the namespace's.
 // Threads: pinned to the hub's loop, but for open(), which blocks; a journal to its disk executor.
-// Failure: a folder whose journals cannot be replayed is not opened. Where none can be made, a full
-// disk say, each flush syncs its own segment.
+// Failure: a partition that does not take its events is not opened; the journal keeps them for the
+// next start. A folder whose journals cannot be read, or that has no room for them, is not opened.
+// Where no journal can be made, a full disk say, each flush syncs its own segment.
 #pragma once
 
 #include <memory>
@@ -19,6 +20,7 @@
 #include "base/result.h"
 #include "base/task.h"
 #include "commitlog/journal.h"
+#include "commitlog/journal_replay.h"
 #include "hub/catalogue.h"
 #include "hub/namespace_context.h"
 #include "io/file.h"
@@ -27,10 +29,12 @@
 namespace evenkeel::hub {
 
 // Replays what is there, before a partition is recovered (JOURNAL-4), and says in the catalogue
-// whether there may be journals from now on.
-Result<> open_journals(io::FileSystem& files, const HubOptions& options, Catalogue& catalogue);
-// Takes the empty folder of journals away, and says so in the catalogue; what fails is left as it
-// is. Blocks.
+// whether there may be journals from now on. Returns the partitions that must not be recovered.
+Result<std::vector<commitlog::Unreplayed>> open_journals(io::FileSystem& files,
+                                                         const HubOptions& options,
+                                                         Catalogue& catalogue);
+// Takes the empty folder of journals away, and says so in the catalogue; what fails, because events
+// are kept there say, is left as it is. Blocks.
 void remove_journals(io::FileSystem& files, const std::string& directory, Catalogue& catalogue);
 
 class Journals {

@@ -71,6 +71,33 @@ TEST(Journals, replays_nothing_into_an_event_hub_that_was_removed) {
     EXPECT_EQ(*again.read("h", 0), Bodies{"new"});
 }
 
+// A power loss, and then a file that cannot be written.
+TEST(Journals, a_bad_partition_leaves_the_others_open) {
+    HubFixture world;
+    ASSERT_TRUE(world.open().ok());
+    ASSERT_TRUE(world.create("h", {.partitions = 2}).ok());
+    ASSERT_TRUE(world.append("h", 0, {"x"}).ok());
+    ASSERT_TRUE(world.append("h", 1, {"y"}).ok());
+    Random random(test::test_seed());
+    HubFixture again(world.disk->crash(random, io::sim::CrashPolicy::drop_all));
+    again.disk->fail({io::sim::OperationKind::write, "/00001/", 0, 1'000'000'000});
+
+    ASSERT_TRUE(again.open().ok());
+
+    EXPECT_EQ(*again.read("h", 0), Bodies{"x"});
+    EXPECT_TRUE(again.append("h", 0, {"more"}).ok());
+    const auto refused = again.append("h", 1, {"z"});
+    ASSERT_FALSE(refused.ok());
+    EXPECT_NE(refused.error().detail.find("kept in"), std::string::npos) << refused.error().detail;
+    again.close();
+    again.disk->clear_faults();
+    const auto catalogue = io::read_file(*again.disk, test_folder + "/catalogue", 1 << 20);
+    EXPECT_TRUE(as_text(*catalogue).starts_with("evenkeel catalogue 2"));
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(*again.read("h", 1), Bodies{"y"});
+    EXPECT_EQ(*again.read("h", 0), (Bodies{"x", "more"}));
+}
+
 // The disk has no room for the catalogue's next version, but for small events.
 TEST(Journals, works_without_a_journal_if_none_can_be_made) {
     HubFixture world;

@@ -88,7 +88,8 @@ private:
     };
 
     Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder,
-              std::optional<ClockRecord> saved_clock);
+              std::optional<ClockRecord> saved_clock,
+              std::vector<commitlog::Unreplayed> unreplayed);
     static Result<std::unique_ptr<Namespace>> open_folder(const NamespaceContext& context,
                                                           const HubOptions& options);
     void take_recovered(const EventHubRecord& record, PartitionId partition,

@@ -67,7 +67,7 @@ Result<> LogWorld::open() {
                                      ? std::optional(std::string(partition_folder))
                                      : std::nullopt;
                       }));
-    (void)replayed;
+    if (!replayed.unreplayed.empty()) return replayed.unreplayed.front().error;
     journal_ = std::make_shared<commitlog::Journal>(
         commitlog::JournalContext{*disk_, executor_, background_, loop_.clock(), log_metrics_},
         small_journal(options_));

@@ -205,9 +205,10 @@ Touched touched(const RotLog& log, const std::string& path, std::uint64_t positi
     std::uint64_t at = commitlog::journal_entries_at;
     const bool headers = position + bytes > commitlog::journal_header_distance &&
                          position < commitlog::journal_header_bytes;
-    const auto read = commitlog::for_each_entry(
-        *log.disk, path, log.disk->file_size(path),
-        [&](const commitlog::JournalEntry& entry) -> Result<> {
+    const auto content = commitlog::read_journal(*log.disk, path, log.disk->file_size(path));
+    EK_CHECK(content.ok(), "a healthy disk is read");
+    const auto read =
+        commitlog::for_each_entry(*content, [&](const commitlog::JournalEntry& entry) -> Result<> {
             const std::uint64_t begin = at;
             at += commitlog::journal_entry_header_bytes + entry.bytes.size();
             if (!headers && (at <= position || position + bytes <= begin)) return {};
@@ -216,7 +217,7 @@ Touched touched(const RotLog& log, const std::string& path, std::uint64_t positi
             all.end = std::max(all.end, from + static_cast<std::int64_t>(entry.bytes.size()));
             return {};
         });
-    EK_CHECK(read.ok() && *read == 0, "the journal is good before it rots");
+    EK_CHECK(read.ok() && read->damages == 0, "the journal is good before it rots");
     return all;
 }
 
