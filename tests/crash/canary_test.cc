@@ -14,14 +14,16 @@ namespace {
 
 using test::test_seed;
 
-// What the crash lab says about some logs whose disk may fail at a sync.
-[[maybe_unused]] std::string crash_lab(bool with_faults) {
+// What the crash lab says about some logs whose disk may fail at a sync; with crashes in the middle
+// of recoveries to this depth.
+[[maybe_unused]] std::string crash_lab(bool with_faults, std::size_t depth_max = 0) {
     Random random(test_seed());
     for (int round = 0; round < 200; ++round) {
         ExplorerOptions options;
         options.log = small_options(random);
         options.images_per_point = 2;
-        options.depth_max = 0;
+        options.depth_max = depth_max;
+        options.nested_one_in = 2;
         options.faults = with_faults;
         Workload workload(random.next(), options);
         if (with_faults) {
@@ -111,6 +113,14 @@ TEST(Canary, a_journal_that_is_used_again_too_soon_is_caught) {
 #elif defined(EK_CANARY_replay_removed)
 TEST(Canary, a_replay_that_brings_back_what_was_removed_is_caught) {
     expect_caught(replay_lab());
+}
+#elif defined(EK_CANARY_skip_replay_sync)
+TEST(Canary, a_journal_that_goes_before_its_replay_is_synced) {
+    expect_caught(crash_lab(false, 1));
+}
+#elif defined(EK_CANARY_skip_rewrite)
+TEST(Canary, a_segment_that_is_not_written_anew_is_caught) {
+    expect_caught(crash_lab(true));
 }
 #elif defined(EK_CANARY_reuse_sequence)
 TEST(Canary, a_number_that_is_given_out_twice_is_caught) {
