@@ -1,10 +1,11 @@
-// Bytes as damage to a partition's folder: recovery and reading must end, without a crash, and with
-// memory in proportion to what is there. The input is a list of edits to the files of a small log:
+// Bytes as damage to a partition's folder and its journal: replay, recovery and reading must end,
+// without a crash, and with memory in proportion to what is there. The input is a list of edits to
+// the files of a small log:
 //
 //   0 what u8 | 1 file u8 | 2 position u16 | 4 size u8 | bytes
 //
-// Random bytes never pass a checksum, so some edits are a record, a mark, a header or an index
-// entry with those bytes as fields and a checksum that holds.
+// Random bytes never pass a checksum, so some edits are a record, a mark, an index entry, or an
+// entry or the header of a journal, with those bytes as fields and a checksum that holds.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -14,6 +15,8 @@
 #include "base/log.h"
 #include "base/metrics.h"
 #include "base/time_point.h"
+#include "commitlog/journal.h"
+#include "commitlog/journal_replay.h"
 #include "commitlog/log.h"
 #include "io/sim/disk.h"
 #include "io/sim/scheduler.h"
@@ -23,16 +26,33 @@ namespace {
 
 const LogIdentity identity{{}, {1}};
 const std::string directory = "p";
+const std::string journals = "journal";
+
+JournalOptions journal_options() {
+    JournalOptions options;
+    options.directory = journals;
+    options.file_bytes_max = 4096;
+    options.growth_bytes = 512;
+    return options;
+}
 
 struct World {
     explicit World(std::unique_ptr<io::sim::Disk> on) : disk(std::move(on)) {}
 
     bool open() {
+        const auto replayed = replay_journals(*disk, journals, [](const LogIdentity& who) {
+            return who.partition == identity.partition ? std::optional(directory) : std::nullopt;
+        });
+        if (!replayed.ok() || !replayed->unreplayed.empty()) return false;
+        journal = std::make_shared<Journal>(
+            JournalContext{*disk, executor, background, loop.clock(), log_metrics},
+            journal_options());
         LogOptions options;
         options.segment_bytes_max = 1024;
         options.index_distance = 256;
         options.tail_bytes_max = 0;
-        auto opened = Log::open({*disk, loop, executor, log_metrics}, directory, identity, options);
+        auto opened = Log::open({*disk, loop, executor, log_metrics, journal.get()}, directory,
+                                identity, options);
         if (opened.ok()) log = std::move(*opened);
         return opened.ok();
     }
@@ -63,14 +83,17 @@ struct World {
     io::sim::Scheduler scheduler{1};
     io::sim::SimLoop loop{scheduler, "loop"};
     io::sim::SimExecutor executor{scheduler, "disk"};
+    io::sim::SimExecutor background{scheduler, "background"};
+    std::shared_ptr<Journal> journal;
     std::unique_ptr<Log> log;
 };
 
-// Three segments; with the files' names.
+// Three segments and a journal; with the files' names.
 const io::sim::Disk& a_log() {
     static const std::unique_ptr<io::sim::Disk> disk = [] {
         auto fresh = std::make_unique<io::sim::Disk>();
         EK_CHECK(create_log(*fresh, directory, identity).ok(), "an empty disk takes a log");
+        EK_CHECK(fresh->make_directory(journals).ok(), "an empty disk takes a folder");
         World world(std::move(fresh));
         EK_CHECK(world.open(), "a new log opens");
         for (std::size_t i = 0; i < 20; ++i) world.append(1 + i % 3, 10 * i);
@@ -110,6 +133,23 @@ std::vector<std::byte> forged(unsigned what, ByteView bytes) {
         }
         case 2: {
             append_encoded({{a}, {b}, {c}}, seed, result);
+            break;
+        }
+        case 3: {
+            // Its nonce keeps others from making one up; what rots is refused by its checksum.
+            const JournalHeader header{static_cast<std::uint64_t>(a % 4), {}};
+            const LogIdentity whose{identity.incarnation, {static_cast<std::uint32_t>(b % 2)}};
+            const std::int64_t base = d % 65536;
+            const std::size_t size = bytes.size() / 8 * 8;
+            std::byte* const payload = begin_entry({whose, {{c}, {base}}, {base + e % 8192}},
+                                                   header.generation, size, result);
+            std::copy_n(bytes.begin(), size, payload);
+            seal_entry(size, header.seed(), payload);
+            break;
+        }
+        case 4: {
+            const auto header = encode(JournalHeader{static_cast<std::uint64_t>(a % 4), {}});
+            result.assign(header.begin(), header.begin() + journal_header_bytes);
             break;
         }
         default: result.assign(bytes.begin(), bytes.end());
