@@ -59,7 +59,7 @@ public:
         Reach reach;
         // Of the reach: those with the same share the frames of the overview.
         std::string reach_name;
-        std::string who;                 // a key or a subject; else an address
+        std::string who = {};            // a key or a subject; else an address
         std::function<bool()> may_stay;  // asked every second
     };
     // not_found for a group that is not watched.

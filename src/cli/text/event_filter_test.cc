@@ -134,8 +134,9 @@ TEST_F(FilterTest, reports_syntax_errors_with_their_position) {
 
 TEST_F(FilterTest, has_at_most_100_conditions) {
     const auto conditions = [](int count) {
-        std::string filter = "body contains 'no'";
-        for (int i = 1; i < count; ++i) filter += " or (key == 'no' and not body contains 'no')";
+        std::string filter = "body contains 'absent'";
+        for (int i = 1; i < count; ++i)
+            filter += " or (key == 'absent' and not body contains 'absent')";
         return filter;
     };
     EXPECT_FALSE(is_met(conditions(1)));
