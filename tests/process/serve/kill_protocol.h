@@ -10,8 +10,7 @@
 namespace evenkeel::fault {
 
 inline constexpr const char* event_hub = "under-fire";
-inline constexpr std::uint32_t partitions = 8;
-inline constexpr std::uint32_t producer_count = 8;
+inline constexpr std::uint32_t producers_max = 32;  // and at most one for each partition
 inline constexpr std::uint32_t batch_events_max = 20;
 
 inline HubOptions hub_options(const std::string& folder) {

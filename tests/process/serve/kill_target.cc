@@ -1,11 +1,12 @@
 // The program that kill_test.cc kills: a hub under load that says what was acknowledged.
 //
-//   kill_target FOLDER CYCLE
+//   kill_target FOLDER CYCLE PARTITIONS
 //
 // Sends batches from several threads into all partitions, with segments so small that they roll all
 // the time. After each acknowledgement it writes one Acknowledged to stdout: what the parent has
 // read there must be there for ever. It ends by being killed, or with exit code 1 when it cannot go
 // on, or cleanly when its stdin ends.
+#include <algorithm>
 #include <cstdio>
 #include <memory>
 #include <string>
@@ -34,7 +35,7 @@ bool asked_to_end() {
 }
 
 // One producer: batch after batch, each to a partition by chance.
-void produce(Hub& hub, std::uint32_t cycle, std::uint32_t producer) {
+void produce(Hub& hub, std::uint32_t cycle, std::uint32_t partitions, std::uint32_t producer) {
     Random random(std::uint64_t{cycle} << 32 | producer);
     std::uint64_t number = 0;
     while (!asked_to_end()) {
@@ -63,7 +64,7 @@ void produce(Hub& hub, std::uint32_t cycle, std::uint32_t producer) {
     }
 }
 
-int run(const std::string& folder, std::uint32_t cycle) {
+int run(const std::string& folder, std::uint32_t cycle, std::uint32_t partitions) {
     auto hub = Hub::open(hub_options(folder));
     if (!hub.ok()) return complain("open", hub.error());
     EventHubOptions options;
@@ -73,9 +74,10 @@ int run(const std::string& folder, std::uint32_t cycle) {
         return complain("create", created.error());
     }
     std::vector<std::unique_ptr<io::system::WorkerThread>> producers;
-    for (std::uint32_t i = 0; i < producer_count; ++i) {
+    for (std::uint32_t i = 0; i < std::min(partitions, producers_max); ++i) {
         producers.push_back(std::make_unique<io::system::WorkerThread>("produce"));
-        producers.back()->post([&hub, cycle, i] { produce(**hub, cycle, i); });
+        producers.back()->post(
+            [&hub, cycle, partitions, i] { produce(**hub, cycle, partitions, i); });
     }
     for (auto& producer : producers) producer->finish();
     return 0;
@@ -85,9 +87,10 @@ int run(const std::string& folder, std::uint32_t cycle) {
 }  // namespace evenkeel::fault
 
 int main(int count, char** arguments) {
-    if (count != 3) {
-        std::fprintf(stderr, "usage: kill_target FOLDER CYCLE\n");
+    if (count != 4) {
+        std::fprintf(stderr, "usage: kill_target FOLDER CYCLE PARTITIONS\n");
         return 2;
     }
-    return evenkeel::fault::run(arguments[1], static_cast<std::uint32_t>(std::stoul(arguments[2])));
+    return evenkeel::fault::run(arguments[1], static_cast<std::uint32_t>(std::stoul(arguments[2])),
+                                static_cast<std::uint32_t>(std::stoul(arguments[3])));
 }

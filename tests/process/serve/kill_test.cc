@@ -1,5 +1,6 @@
 // A hub in a process of its own, killed under load again and again: what it acknowledged is there.
 #include <algorithm>
+#include <cstdlib>
 #include <map>
 
 #include <signal.h>
@@ -16,11 +17,14 @@
 namespace evenkeel::fault {
 namespace {
 
-constexpr int cycles = 40;
+constexpr std::uint32_t few_partitions = 8;
+constexpr std::uint32_t many_partitions = 256;  // most flushes share their sync with others
 
 // All that was ever acknowledged or seen, by partition and sequence number.
 class Memory {
 public:
+    explicit Memory(std::uint32_t partitions) : seen_(partitions), acknowledged_(partitions, -1) {}
+
     void acknowledge(const Acknowledged& batch) {
         for (std::uint32_t i = 0; i < batch.count; ++i) {
             const std::int64_t sequence = batch.first_sequence + i;
@@ -54,6 +58,15 @@ public:
             << "partition " << partition << " lost what it had acknowledged";
     }
 
+    void verify(const std::string& folder) {
+        auto hub = Hub::open(hub_options(folder));
+        ASSERT_TRUE(hub) << to_string(hub.error());
+        for (std::uint32_t partition = 0; partition < seen_.size(); ++partition) {
+            verify(**hub, partition);
+            if (testing::Test::HasFatalFailure()) return;
+        }
+    }
+
     std::uint64_t count() const { return count_; }
 
 private:
@@ -64,25 +77,26 @@ private:
                                        << " was used for another event";
     }
 
-    std::map<std::int64_t, std::size_t> seen_[partitions];
-    std::int64_t acknowledged_[partitions] = {-1, -1, -1, -1, -1, -1, -1, -1};
+    std::vector<std::map<std::int64_t, std::size_t>> seen_;
+    std::vector<std::int64_t> acknowledged_;
     std::uint64_t count_ = 0;
 };
 
-std::vector<std::string> target(const std::string& folder, int cycle) {
-    return {test::built_path("tests/process/serve/kill_target"), folder, std::to_string(cycle)};
+std::vector<std::string> target(const std::string& folder, int cycle, std::uint32_t partitions) {
+    return {test::built_path("tests/process/serve/kill_target"), folder, std::to_string(cycle),
+            std::to_string(partitions)};
 }
 
-TEST(KillUnderLoad, keeps_every_acknowledged_event_through_40_kills) {
+void kill_again_and_again(int cycles, std::uint32_t partitions) {
     const test::TemporaryDirectory directory;
     const std::string folder = directory.path() + "/hub";
     Random random(test::fresh_seed());
     const SystemClock clock;
-    Memory memory;
+    Memory memory(partitions);
     double under_load_seconds = 0;
 
     for (int cycle = 0; cycle < cycles; ++cycle) {
-        Process process(target(folder, cycle));
+        Process process(target(folder, cycle, partitions));
         // Mostly in the middle of things, now and then just after the start.
         const bool soon = random.chance(1, 4);
         const std::uint64_t kill_after = soon ? 1 + random.below(20) : 100 + random.below(300);
@@ -102,26 +116,30 @@ TEST(KillUnderLoad, keeps_every_acknowledged_event_through_40_kills) {
         const Ended ended = process.wait();
         EXPECT_FALSE(ended.exited) << "exit code " << ended.code;
 
-        auto hub = Hub::open(hub_options(folder));
-        ASSERT_TRUE(hub) << "after kill " << cycle << ": " << to_string(hub.error());
-        for (std::uint32_t partition = 0; partition < partitions; ++partition) {
-            memory.verify(**hub, partition);
-            if (testing::Test::HasFatalFailure()) return;
-        }
+        memory.verify(folder);
+        if (testing::Test::HasFatalFailure()) FAIL() << "after kill " << cycle;
     }
     const double rate = static_cast<double>(memory.count()) / under_load_seconds;
     testing::Test::RecordProperty("events", std::to_string(memory.count()));
     std::printf("%d kills, %llu events acknowledged, %.0f a second\n", cycles,
                 static_cast<unsigned long long>(memory.count()), rate);
-    EXPECT_GE(memory.count(), cycles * 500u);
+    EXPECT_GE(memory.count(), static_cast<std::uint64_t>(cycles) * 500);
+}
+
+TEST(KillUnderLoad, keeps_every_acknowledged_event_through_40_kills) {
+    kill_again_and_again(40, few_partitions);
+}
+
+TEST(KillUnderLoad, keeps_what_256_partitions_acknowledged) {
+    kill_again_and_again(std::getenv("EVENKEEL_LONG") ? 100 : 10, many_partitions);
 }
 
 TEST(KillUnderLoad, goes_on_after_a_clean_end_with_the_next_number) {
     const test::TemporaryDirectory directory;
     const std::string folder = directory.path() + "/hub";
-    Memory memory;
+    Memory memory(few_partitions);
     for (int cycle = 0; cycle < 2; ++cycle) {
-        Process process(target(folder, cycle));
+        Process process(target(folder, cycle, few_partitions));
         Acknowledged batch;
         for (int i = 0; i < 20; ++i) {
             ASSERT_TRUE(process.read_output(&batch, sizeof batch)) << process.rest_of_errors();
@@ -135,17 +153,13 @@ TEST(KillUnderLoad, goes_on_after_a_clean_end_with_the_next_number) {
         EXPECT_TRUE(ended.exited);
         EXPECT_EQ(ended.code, 0) << process.rest_of_errors();
     }
-    auto hub = Hub::open(hub_options(folder));
-    ASSERT_TRUE(hub) << to_string(hub.error());
-    for (std::uint32_t partition = 0; partition < partitions; ++partition) {
-        memory.verify(**hub, partition);
-    }
+    memory.verify(folder);
 }
 
 TEST(SecondProcess, is_refused_with_a_conflict_that_names_the_first) {
     const test::TemporaryDirectory directory;
     const std::string folder = directory.path() + "/hub";
-    Process first(target(folder, 0));
+    Process first(target(folder, 0, few_partitions));
     Acknowledged batch;
     ASSERT_TRUE(first.read_output(&batch, sizeof batch)) << first.rest_of_errors();
 
