@@ -185,6 +185,7 @@ Result<std::unique_ptr<Processor>> Instance::started(const Function& function) c
 }
 
 void Instance::failed(Running& running, const Error& why) {
+    if (stopping_.stop_requested()) return;  // what was being started is not wanted any more
     const Instant now = clock_.now();
     running.ends = running.processor && now - running.began > healthy ? 1 : running.ends + 1;
     running.why = why;
@@ -230,8 +231,12 @@ void Instance::take_ended() {
         const auto ended = running.processor->wait();
         failed(running, ended.ok() ? Error{ErrorCode::unavailable, "its processor has ended"}
                                    : ended.error());
-        // Executions that still run may take their time.
-        starter_.post([gone = std::move(running.processor)]() mutable { gone.reset(); });
+        // Executions that still run may take their time, and keep nothing else waiting.
+        ++ending_;
+        ender_.post([this, gone = std::move(running.processor)]() mutable {
+            gone.reset();
+            --ending_;
+        });
     }
 }
 
@@ -263,10 +268,11 @@ InstanceReport Instance::stop() {
         }
         pool.finish();
         for (const auto& stopped : reports) total.is_clean = total.is_clean && stopped.is_clean;
-        // What still runs has been given up, and may never end by itself.
-        if (!total.is_clean) end_handlers();
-        running_.clear();
     }
+    // What still runs has been given up, and may never end by itself.
+    if (!total.is_clean || ending_ > 0) end_handlers();
+    running_.clear();
+    ender_.finish();
     commands_.reset();
     custom_.reset();
     python_.reset();

@@ -9,6 +9,7 @@
 // Threads: start(), look() and stop() one; all else is its own.
 #pragma once
 
+#include <atomic>
 #include <memory>
 #include <optional>
 #include <stop_token>
@@ -98,7 +99,10 @@ private:
     std::vector<Running> running_;  // goes before the handlers
     Guarded<Starts> starts_;        // that are over, by the place in running_
     std::stop_source stopping_;
-    io::system::WorkerPool starter_{"start", 1};  // goes first: its tasks use all else
+    std::atomic<std::uint32_t> ending_ = 0;  // processors that ended, with executions left
+    // Go first: their tasks use all else.
+    io::system::WorkerPool starter_{"start", 1};
+    io::system::WorkerPool ender_{"end", 1};
 };
 
 }  // namespace evenkeel::host

@@ -30,6 +30,8 @@ constexpr const char* host_version = "4.1036.0";
 constexpr int ready_poll_ms = 25;   // between two questions whether it is ready
 constexpr int end_notice_ms = 500;  // for a process that has ended to be noticed
 constexpr int connect_ms = 1000;    // to our own machine
+// For a handler that takes no new connections to end what it has, and then itself.
+constexpr Duration leave_max = std::chrono::seconds(30);
 constexpr long connections_max = 256;
 constexpr Duration no_timeout = std::chrono::hours(24 * 365);
 
@@ -86,6 +88,7 @@ struct CustomWorker {
     std::unique_ptr<http::Fetcher> calls;
     std::uint16_t port = 0;
     std::atomic<bool> was_ended_by_us = false;
+    std::atomic<std::int64_t> left_at = 0;  // when it was first seen not to listen; 0: it does
     bool has_ended() const { return process->has_ended(); }
     bool was_asked_to_end() const { return process->end().was_asked; }
     void end() {
@@ -157,10 +160,19 @@ private:
                     fmt::format("the handler ended: {}", worker.process->end().how)};
         }
         if (!is_listening(worker.port)) {
+            end_if_left(worker);
             return {ErrorCode::unavailable, "the handler takes no new connections"};
         }
         return {ErrorCode::handler_failed,
                 fmt::format("the handler ended the connection: {}", error.detail)};
+    }
+
+    // It ends what it has begun, and then itself; or it never would, and nothing could run.
+    static void end_if_left(CustomWorker& worker) {
+        const std::int64_t now = SystemClock().now().nanoseconds;
+        std::int64_t since = 0;
+        if (worker.left_at.compare_exchange_strong(since, now)) return;
+        if (Duration(now - since) > leave_max) worker.end();
     }
 
     WorkerProcess::Options process_options(std::uint16_t port) const {

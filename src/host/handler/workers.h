@@ -49,7 +49,8 @@ public:
     }
 
     // `ask` answers `handler_failed` if the process ended while it held the execution. Waits for
-    // the turn of a suspect; `cancelled` if the partition is given up meanwhile.
+    // the turn of a suspect: `unavailable` if it does not come soon, `cancelled` if the partition
+    // is given up meanwhile.
     template <typename Answer>
     Result<Answer> call(const Invocation& invocation,
                         const std::function<Result<Answer>(Worker&)>& ask) {
@@ -82,6 +83,7 @@ private:
         bool is_taken = false;  // the second process
     };
     static constexpr int turn_poll_ms = 20;
+    static constexpr int turn_max_ms = 1'000;
 
     static Execution execution_of(const Invocation& invocation) {
         const Events events = invocation.events;
@@ -120,9 +122,15 @@ private:
     }
 
     Result<> wait_for_turn(const Invocation& invocation) {
+        int waited_ms = 0;
         while (state_.with([](State& state) { return std::exchange(state.is_taken, true); })) {
             if (invocation.closing()) return Error{ErrorCode::cancelled, "the partition moves"};
+            // Its thread may be wanted for partitions that can run.
+            if (waited_ms >= turn_max_ms) {
+                return Error{ErrorCode::unavailable, "another suspect of a crash runs"};
+            }
             poll(nullptr, 0, turn_poll_ms);
+            waited_ms += turn_poll_ms;
         }
         return {};
     }

@@ -176,7 +176,7 @@ require("http").createServer((request, response) => {
     request.on("end", () => {
         response.setHeader("Content-Type", "application/json");
         if (request.method !== "POST") return response.end();
-        if (fs.existsSync("go")) return response.end('{"Outputs": {"alerts": ["seen it"]}}');
+        if (fs.existsSync("pid")) return response.end('{"Outputs": {"alerts": ["seen it"]}}');
         fs.writeFileSync("pid", process.pid + "\n");
     });
 }).listen(process.env.FUNCTIONS_CUSTOMHANDLER_PORT, "127.0.0.1");
@@ -190,7 +190,6 @@ require("http").createServer((request, response) => {
         [&] { return access(file.c_str(), F_OK) == 0 && has(test::read_whole_file(file), "\n"); }));
     kill(std::stoi(test::read_whole_file(file)), SIGTERM);
     stop(*first);
-    app_.add("go", "");
     auto second = start("b");
 
     EXPECT_EQ(count(alerts(1), "seen"), 1u);
