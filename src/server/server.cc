@@ -285,7 +285,10 @@ Server::~Server() {
     state.disks.clear();
     state.loop.stop();
     // Its thread may come back, and post to the loop: which then drops the task.
-    if (!have_stores_ended) (void)state_.release();
+    if (have_stores_ended) return;
+    // Nor may the process be able to end: a successor gets the data folder all the same.
+    state.hubs->release_folder();
+    (void)state_.release();
 }
 
 const Server::Ports& Server::ports() const {
