@@ -133,7 +133,8 @@ Result<> Restorer::end_partition(std::uint32_t partition) {
     if (seen_ >= present_) return {};
     return conflict(fmt::format(
         "partition {} of event hub '{}' has {} events, or had them, and the source has {}: another "
-        "program has sent events, or it is another event hub",
+        "program has sent events, it is another event hub, or retention has removed events of the "
+        "source since",
         partition, name_, present_, seen_));
 }
 

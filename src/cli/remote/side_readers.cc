@@ -16,7 +16,7 @@ SideReaders::SideReaders(Remote remote, Client& client, std::string event_hub, s
       group_(eventhubs::default_group) {}
 
 bool SideReaders::is_displaced(ErrorCode code) {
-    return code == ErrorCode::fenced;
+    return code == ErrorCode::fenced || code == ErrorCode::not_found;  // another command removed it
 }
 
 Result<std::unique_ptr<RemoteReader>> SideReaders::open(std::uint32_t partition,
@@ -24,14 +24,14 @@ Result<std::unique_ptr<RemoteReader>> SideReaders::open(std::uint32_t partition,
     const auto is_taken = [](const Result<std::unique_ptr<RemoteReader>>& reader) {
         // Too many readers without an epoch, or our group was removed by another command.
         return !reader.ok() &&
-               (is_displaced(reader.error().code) || reader.error().code == ErrorCode::overloaded ||
-                reader.error().code == ErrorCode::not_found);
+               (is_displaced(reader.error().code) || reader.error().code == ErrorCode::overloaded);
     };
     auto reader = open_in(group_, partition, position);
     if (!is_taken(reader)) return reader;
     const Error refused = reader.error();
     AdminClient admin(remote_);
     const auto hub = admin.hub(event_hub_);
+    if (refused.code == ErrorCode::not_found && !hub.ok()) return refused;
     for (const auto& group : hub.ok() ? hub->groups : std::vector<std::string>()) {
         reader = open_in(group, partition, position);
         if (!is_taken(reader)) return reader;

@@ -27,7 +27,8 @@ public:
 
     // `not_allowed`: event processors read in all groups, and none can be made.
     Result<std::unique_ptr<RemoteReader>> open(std::uint32_t partition, Position position);
-    // Whether a reader that failed with this was displaced: open() finds another group for it.
+    // Whether a reader that failed with this was displaced, or its group removed by another
+    // command: open() finds another group for it.
     static bool is_displaced(ErrorCode code);
     // After the last reader is closed. The next open() may make the group again.
     void close();

@@ -6,9 +6,9 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
 #include "cli/text/amqp_value.h"
 #include "cli/text/event_json.h"
+#include "cli/text/json_text.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -17,11 +17,6 @@ using checkpoint::DeadLetter;
 using Align = Listing::Align;
 
 constexpr std::size_t cause_shown_bytes_max = 60;
-
-// A JSON string must be UTF-8; what a handler said may be anything.
-boost::json::string json_text(const std::string& text) {
-    return boost::json::string(is_utf8(text) ? text : printable(text));
-}
 
 std::string cut(const std::string& cause) {
     if (cause.size() <= cause_shown_bytes_max) return cause;

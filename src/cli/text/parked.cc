@@ -7,19 +7,11 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
-#include "base/utf8.h"
+#include "cli/text/json_text.h"
 #include "cli/text/listing.h"
 #include "cli/text/secrets.h"
 
 namespace evenkeel::cli {
-namespace {
-
-// A JSON string must be UTF-8; what a handler said may be anything.
-std::string json_text(const std::string& text) {
-    return is_utf8(text) ? text : printable(text);
-}
-
-}  // namespace
 
 std::string group_command(std::string_view command, const ParkedPlace& place) {
     std::string text = fmt::format("evenkeel {} {}", command, place.event_hub);

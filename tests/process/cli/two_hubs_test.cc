@@ -1,5 +1,6 @@
 // Two hubs on one machine that know the same key: a command changes the hub that it was given, and
 // no other.
+#include "base/clock.h"
 #include "process/cli/dev_hub.h"
 
 namespace evenkeel::cli_tests {
@@ -136,11 +137,16 @@ TEST_F(TwoHubs, entries_are_not_changed_if_the_hub_is_out_of_reach) {
     Process running({test::evenkeel_program(), "process", "foo", "--hub", first_.connection(),
                      "--store", store, "--exec", "! grep -q bad", "--attempts", "1",
                      "--checkpoint-every", "1"});
-    while (!has(exported(), "\"sequence\":0") || !has(exported(), "\"cause\":")) {
+    const SystemClock clock;
+    const Instant end = clock.now() + std::chrono::seconds(120);
+    std::string before;
+    while (!has(before, "\"sequence\":0") || !has(before, "\"cause\":")) {
+        ASSERT_LT(clock.now(), end) << before;
+        before = exported();
     }
     running.signal(SIGINT);
     running.wait();
-    const std::string before = exported();
+    before = exported();
     const std::string nobody =
         "Endpoint=sb://localhost:1;SharedAccessKeyName=RootManageSharedAccessKey;"
         "SharedAccessKey=SAS_KEY_VALUE;UseDevelopmentEmulator=true";
