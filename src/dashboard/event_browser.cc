@@ -228,6 +228,11 @@ private:
                 if (part.looked_at == 0) part.next = std::max(part.next, part.end);
             }
         }
+        // Nothing is there, or it is damaged: the page goes on before it, as far as its share.
+        if (is_backwards_ && ended.ok() && part.looked_at == looked_at_before &&
+            part.next == part.window_begin) {
+            part.looked_at += part.window_end - part.window_begin;
+        }
         give_back(page_.take(
             {std::make_move_iterator(found_.begin()), std::make_move_iterator(found_.end())}));
         const bool goes_on = is_backwards_ && ended.ok() && part.next == part.window_begin &&

@@ -80,7 +80,10 @@ void write_properties(JsonWriter& json, const Event& event, BodyLength length) {
         // A name that is there twice would make two members of one.
         std::set<std::string_view> names;
         for (const Property& property : event.properties()) {
-            if (names.size() == properties_max) break;
+            if (names.size() == properties_max) {
+                is_cut = true;
+                break;
+            }
             const std::size_t bytes = property.name.size() + bytes_of(property.value);
             if (bytes > left) {
                 is_cut = true;

@@ -50,7 +50,7 @@ test("two_processors_share_on_an_even_keel", async (context) => {
   processor(context.hub, "agg-one");
   processor(context.hub, "agg-two");
   await visit(context, `${group}/processors`, async (page) => {
-    await head(page, "On an even keel.", 30000);
+    await head(page, "On an even keel.", 90000);
     await page.locator(".block", { hasText: "agg-one" }).getByText("4 partitions").waitFor();
     await page.locator(".block", { hasText: "agg-two" }).getByText("4 partitions").waitFor();
     const owners = await page.locator("tr[data-partition] .ownercell").allTextContents();

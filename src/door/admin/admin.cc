@@ -38,33 +38,36 @@ std::string text_of(Members& members, std::string_view key) {
 }
 
 // "homes", "homes/billing/0/17", "homes/billing action=seek to=oldest partitions=0,3 preview".
+constexpr std::size_t what_bytes_max = 1024;
+
 std::string what_of(const AdminRoute& route, const AdminCall& call) {
     std::string what = call.hub;
     const auto add = [&](const std::string& part) {
         if (!part.empty()) what += (what.empty() ? "" : "/") + part;
     };
     for (const std::string& part : {call.group, call.key, call.partition, call.sequence}) add(part);
+    const bool has_name = route.action == Action::create_hub ||
+                          route.action == Action::create_group ||
+                          route.action == Action::create_key;
+    const bool has_action = route.action == Action::request || route.action == Action::demo ||
+                            route.action == Action::resend_letter;
     // What a stranger sent is not looked into.
-    auto members = call.claim ? Members::parse(call.request.body)
-                              : Result<Members>(Error{ErrorCode::not_allowed, ""});
-    if (!members.ok()) return shown(what);
-    if (route.action == Action::create_hub || route.action == Action::create_group ||
-        route.action == Action::create_key) {
-        add(text_of(*members, "name"));
-    }
-    const bool has_action = route.action == Action::request || route.action == Action::demo;
-    if (!has_action && route.action != Action::resend_letter) return shown(what);
+    if (!call.claim || !(has_name || has_action)) return printable(what, what_bytes_max);
+    auto members = Members::parse(call.request.body);
+    if (!members.ok()) return printable(what, what_bytes_max);
+    if (has_name) add(text_of(*members, "name"));
+    if (!has_action) return printable(what, what_bytes_max);
     for (const char* const key : {"action", "hub", "member", "to"}) {
         const std::string text = text_of(*members, key);
         if (!text.empty()) what += (what.empty() ? "" : " ") + std::string(key) + "=" + text;
     }
+    const auto preview = members->take_flag("preview");
+    if (preview.ok() && preview->value_or(false)) what += " preview";
     if (const auto partitions = members->take_numbers("partitions", 1'000'000);
         partitions.ok() && *partitions) {
         what += fmt::format(" partitions={}", fmt::join(**partitions, ","));
     }
-    const auto preview = members->take_flag("preview");
-    if (preview.ok() && preview->value_or(false)) what += " preview";
-    return shown(what);
+    return printable(what, what_bytes_max);
 }
 
 // Leaves an audit line when the answer is known.
