@@ -38,7 +38,7 @@ they run, store their checkpoints and end, so that no event is repeated. One tha
 With --instance this process is one instance, for orchestrators that count themselves. See
 docs/functions.md.)";
 
-constexpr const char* status_examples = R"(
+constexpr const char* host_status_examples = R"(
 Examples:
   evenkeel host status ./app                 unread events, instances, reasons, last decisions
   evenkeel host status ./app -o json | jq .wanted
@@ -68,7 +68,7 @@ void add_init(CLI::App& host, Chosen& chosen) {
 void add_status_of_host(CLI::App& host, Chosen& chosen) {
     auto& options = chosen.keep<HostStatusOptions>();
     auto* command = host.add_subcommand("status", "Show how many instances run, and why");
-    command->footer(status_examples);
+    command->footer(host_status_examples);
     command->add_option("APP", options.folder, "Folder of the app")->required();
     command->add_option("--status-file", options.file, "The file that the host was given");
     add_output(*command, options.output, {"text", "json"});
