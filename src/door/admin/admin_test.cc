@@ -375,7 +375,7 @@ TEST_F(AdminTest, leaves_an_audit_line_for_each_change_and_refusal) {
         EXPECT_NE(lines.find(who + did + " result=ok"), std::string::npos) << did << "\n" << lines;
     }
     for (const std::string did :
-         {"change-group what=\"homes/g1 action=seek to=newest partitions=0,3 preview\"",
+         {"change-group what=\"homes/g1 action=seek to=newest preview partitions=0,3\"",
           "change-group what=\"homes/g1 action=drain member=ada\"",
           "resend-dead-letter what=\"homes/g1/0/17 hub=other\"",
           "remove-dead-letter what=homes/g1/0/17", "change-demo what=\"action=kill\""}) {
