@@ -157,10 +157,13 @@ void live_with_parent() {
 std::optional<std::string> next_word() {
     std::string word;
     while (true) {
-        const int letter = std::getc(stdin);
-        if (letter == EOF) return std::nullopt;
+        // Not by stdio: has_word() would not see what lies in its buffer.
+        char letter = 0;
+        const ssize_t got = read(STDIN_FILENO, &letter, 1);
+        if (got < 0 && errno == EINTR) continue;
+        if (got <= 0) return std::nullopt;
         if (letter == '\n') return word;
-        word += static_cast<char>(letter);
+        word += letter;
     }
 }
 

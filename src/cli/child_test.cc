@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <string>
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
 
 namespace evenkeel::cli {
@@ -21,6 +23,24 @@ TEST(Child, gives_lines_one_by_one) {
     EXPECT_EQ(child.next_line(), std::nullopt);
     EXPECT_EQ(child.rest(), "three");
     EXPECT_EQ(child.output(), -1);
+}
+
+// Both lines are there before the first one is read.
+TEST(Words, that_come_together_are_both_seen) {
+    int ends[2];
+    ASSERT_EQ(pipe(ends), 0);
+    ASSERT_EQ(write(ends[1], "begin\nend\n", 10), 10);
+    const int usual = dup(STDIN_FILENO);
+    dup2(ends[0], STDIN_FILENO);
+
+    const auto first = next_word();
+    const bool has_second = has_word(std::chrono::milliseconds(0));
+    const auto second = has_second ? next_word() : std::nullopt;
+
+    dup2(usual, STDIN_FILENO);
+    for (const int descriptor : {usual, ends[0], ends[1]}) close(descriptor);
+    EXPECT_EQ(first, "begin");
+    EXPECT_EQ(second, "end");
 }
 
 TEST(Child, gives_a_long_line_in_pieces) {
