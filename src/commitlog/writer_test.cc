@@ -151,7 +151,8 @@ TEST_F(WriterTest, a_journaled_flush_brings_no_older_start_back) {
     Writer journaled{disk,    scheduler.clock(), "p", identity, Durability::disk,
                      metrics, journal.get()};
     ASSERT_TRUE(journaled.open({}, 0).ok());
-    journaled.flush(a_flush({a_part({}, false)}), [](const FlushOutcome&) {});
+    const Flush first = a_flush({a_part({}, false)});
+    journaled.flush(first, [](const FlushOutcome&) {});
     scheduler.run_until_idle();
     const Flush waits = a_flush({a_part({}, false)});
     bool done = false;
