@@ -242,7 +242,7 @@ Result<> Replay::keep_refused_of(Journal& journal) {
 
 std::string Replay::free_name() const {
     for (std::uint64_t number = 1;; ++number) {
-        const std::string name = fmt::format("{}{}{}", kept_prefix, number, journal_suffix);
+        std::string name = fmt::format("{}{}{}", kept_prefix, number, journal_suffix);
         const bool used = std::any_of(journals_.begin(), journals_.end(),
                                       [&](const Journal& other) { return other.name == name; });
         if (!used && std::find(kept_.begin(), kept_.end(), name) == kept_.end()) return name;

@@ -75,6 +75,7 @@ std::string balance_sentence(const GroupView& view) {
     const auto shares = shares_of(view);
     if (shares.size() < 2) return "It stays: there is no other member.";
     std::vector<std::string> words;
+    words.reserve(shares.size());
     for (const auto share : shares) words.push_back(std::to_string(share));
     const std::string said = shares.size() <= named_max
                                  ? "are " + listed(words)

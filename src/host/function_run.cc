@@ -115,7 +115,7 @@ Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t a
 Result<> FunctionRun::send(const Partition& partition, const Invocation& invocation,
                            Outcome& outcome) {
     for (std::uint32_t tries = 1;; ++tries) {
-        const auto sent = place_.outputs(place_.function, outcome);
+        auto sent = place_.outputs(place_.function, outcome);
         if (sent.ok() || !is_passed_on(sent.error())) return sent;
         const Duration pause = restart_pause(std::min(tries, pauses_max), random_);
         log_invocation(

@@ -145,7 +145,7 @@ public:
     std::uint64_t events() const { return events_; }
 
     Result<> copy_to(EventTarget& target, ProgressLine& progress, Interrupt& interrupt) {
-        const auto copied = copy_all(target, progress, interrupt);
+        auto copied = copy_all(target, progress, interrupt);
         readers_->close();
         return copied;
     }

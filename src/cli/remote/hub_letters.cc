@@ -53,7 +53,7 @@ public:
     }
 
     Result<> each(const std::vector<DeadLetterId>& ids, const Visit& visit) override {
-        const auto visited = visit_each(ids, visit);
+        auto visited = visit_each(ids, visit);
         readers_->close();
         return visited;
     }

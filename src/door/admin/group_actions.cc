@@ -333,13 +333,13 @@ void GroupActions::resend_letter(const AdminCall& call, AdminAnswer answer) {
     Resending resending{call.hub,    call.group,       to, *body, remove->value_or(true),
                         *call.claim, call.request.peer};
     with_letter(call, std::move(answer),
-                lifetime_.guard([this, resending = std::move(resending)](
-                                    DeadLetter letter, AdminAnswer found) mutable {
-                    resend(std::move(resending), std::move(letter), std::move(found));
-                }));
+                lifetime_.guard(
+                    [this, resending = std::move(resending)](DeadLetter letter, AdminAnswer found) {
+                        resend(resending, std::move(letter), std::move(found));
+                    }));
 }
 
-void GroupActions::resend(Resending wanted, DeadLetter letter, AdminAnswer answer) {
+void GroupActions::resend(const Resending& wanted, DeadLetter letter, AdminAnswer answer) {
     const auto hub = hubs_.find(wanted.to);
     if (!hub.ok()) return answer(error_of(hub.error()));
     // To its own partition in its own hub, so that it stays with its key.

@@ -64,7 +64,7 @@ private:
                                    AdminAnswer answer);
     void with_letter(const AdminCall& call, AdminAnswer answer,
                      Callback<void(checkpoint::DeadLetter, AdminAnswer)> then);
-    void resend(Resending wanted, checkpoint::DeadLetter letter, AdminAnswer answer);
+    void resend(const Resending& wanted, checkpoint::DeadLetter letter, AdminAnswer answer);
     void resent(const Resending& wanted, const checkpoint::DeadLetterId& id,
                 http::Response response, AdminAnswer answer);
 
