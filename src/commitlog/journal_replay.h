@@ -13,7 +13,8 @@
 //   JOURNAL-5  An entry goes only into the segment that it names, of an event hub that is there.
 //              Nothing is created: what was removed stays removed.
 // Threads: any; calls block. Failure: nothing is removed unless all of it was replayed and synced,
-// or kept. A full disk fails all of it; any other error only its partition.
+// or kept. A full disk fails all of it; any other error only its partition. A file without a good
+// header is reported, and removed: no entry of it can be told from an older one.
 #pragma once
 
 #include <optional>
