@@ -196,15 +196,24 @@ def arguments_of(function, request, func):
     return arguments, outs
 
 
+def called(context, call, arguments):
+    """The result and None, or None and the exception: a future cannot carry StopIteration."""
+    try:
+        return context.run(call, **arguments), None
+    except BaseException as error:
+        return None, error
+
+
 async def invoke(function, request, pool, func):
     INVOCATION.set(request["id"])
     arguments, outs = arguments_of(function, request, func)
     if inspect.iscoroutinefunction(function.call):
         result = await function.call(**arguments)
     else:
-        context = contextvars.copy_context()
-        result = await asyncio.get_running_loop().run_in_executor(
-            pool, lambda: context.run(function.call, **arguments))
+        result, error = await asyncio.get_running_loop().run_in_executor(
+            pool, called, contextvars.copy_context(), function.call, arguments)
+        if error is not None:
+            raise error
     outputs = {name: bodies_of(out.value, func) for name, out in outs.items()
                if out.value is not None}
     if function.returns and result is not None:
@@ -220,7 +229,7 @@ async def answer(functions, request, pool, func):
         function = functions[request["function"]]
         outputs = await invoke(function, request, pool, func)
         say({"id": request["id"], "ok": True, "outputs": outputs})
-    except Exception as error:
+    except BaseException as error:  # also CancelledError, and SystemExit of sys.exit()
         say({"id": request["id"], "ok": False, "error": f"{type(error).__name__}: {error}",
              "trace": traceback.format_exc()})
 

@@ -28,11 +28,15 @@ meta = types.SimpleNamespace(Datum=lambda value, type: types.SimpleNamespace(val
 def get_binding_registry(): return types.SimpleNamespace(get=lambda name: Converter)
 )";
 
-// An event says which file its execution makes, then waits for the file `go`; or it crashes.
+// An event says which file its execution makes, then waits for the file `go`; or it crashes, or
+// raises what is no usual exception.
 constexpr const char* python_function = R"(
-import os, signal, threading
+import asyncio, os, signal, sys, threading
 def main(events):
     if "crash" in events: os.kill(os.getpid(), signal.SIGSEGV)
+    if "next" in events: next(iter([]))
+    if "cancel" in events: raise asyncio.CancelledError()
+    if "exit" in events: sys.exit(0)
     with open(events.strip('[]"'), "w") as file: file.write(str(os.getpid()))
     while not os.path.exists("go"): threading.Event().wait(0.01)
 )";
@@ -62,6 +66,7 @@ public:
     explicit ShimApp(Kind kind) {
         app_.folder = folder_.path();
         app_.settings = process_environment();
+        app_.options.function_timeout = std::chrono::minutes(1);
         app_.settings["PYTHONDONTWRITEBYTECODE"] = "1";
         folder_.add("azure/functions.py", azure_functions)
             .add("many/__init__.py", python_function)
@@ -126,6 +131,19 @@ TEST_P(Shim, finishes_its_executions_after_a_signal_to_the_service) {
 
     EXPECT_TRUE(outcome.ok()) << outcome.error().detail;
 }
+TEST(PythonShim, answers_with_the_failure_whatever_is_raised) {
+    ShimApp app(Kind::python);
+
+    for (const auto& [event, name] : {std::pair("next", "StopIteration"),
+                                      std::pair("cancel", "CancelledError"),
+                                      std::pair("exit", "SystemExit")}) {
+        const auto outcome = app.invoke(event);
+
+        EXPECT_EQ(outcome.error().code, ErrorCode::handler_failed) << event;
+        EXPECT_NE(outcome.error().detail.find(name), std::string::npos) << outcome.error().detail;
+    }
+}
+
 TEST_P(Shim, blames_a_crash_only_on_who_crashes_alone) {
     ShimApp app(GetParam());
     io::system::WorkerPool others("others", 2);
