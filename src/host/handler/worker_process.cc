@@ -12,6 +12,7 @@
 #include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -133,6 +134,7 @@ struct WorkerProcess::State {
     std::atomic<bool> ended{false};
     std::atomic<bool> is_stopping{false};
     Descriptor wake;
+    Descriptor exited;  // readable once the process has ended; closed if the system has none
     Descriptor input, output, errors, answers;
     Guarded<std::string> outbox;
     std::string unread[3];
@@ -144,8 +146,11 @@ struct WorkerProcess::State {
     void send(std::string& left);
     bool receive(Stream stream, Descriptor& from);
     void lines_of(Stream stream, std::string& text, std::size_t searched);
+    bool has_outputs() const {
+        return output.is_open() || errors.is_open() || answers.is_open();
+    }
     bool is_gone() const;
-    void wait_for_end();
+    void take_end();
     void signal_group(int number) const {
         const pid_t leader = process;
         if (leader > 0 && !ended) kill(-leader, number);
@@ -197,6 +202,7 @@ Result<> WorkerProcess::State::spawn() {
     if (options.has_answers) answers = std::move(answer.read);
     fcntl(input.get(), F_SETFL, O_NONBLOCK);
     wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
+    exited = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, forked, 0)));
     return {};
 }
 
@@ -250,21 +256,23 @@ bool WorkerProcess::State::receive(Stream stream, Descriptor& from) {
     return false;
 }
 
+// Until it has ended: one that has closed or redirected all its outputs may be well.
 void WorkerProcess::State::run() {
     std::string left;  // of what is to be written
     bool was_told = false;
     Instant told{};
     std::optional<Instant> gone;
-    while (output.is_open() || errors.is_open() || answers.is_open()) {
+    while (!gone || has_outputs()) {
         left += outbox.with([](std::string& text) { return std::exchange(text, {}); });
         if (input.is_open()) send(left);
         const short wants = !left.empty() && input.is_open() ? POLLOUT : 0;
-        pollfd all[5] = {{output.get(), POLLIN, 0},
+        pollfd all[6] = {{output.get(), POLLIN, 0},
                          {errors.get(), POLLIN, 0},
                          {answers.get(), POLLIN, 0},
                          {wake.get(), POLLIN, 0},
-                         {wants != 0 ? input.get() : -1, wants, 0}};
-        poll(all, 5, tick_ms);
+                         {wants != 0 ? input.get() : -1, wants, 0},
+                         {gone ? -1 : exited.get(), POLLIN, 0}};
+        poll(all, 6, tick_ms);
         std::uint64_t wakes = 0;
         if (all[3].revents != 0) static_cast<void>(!::read(wake.get(), &wakes, sizeof wakes));
         if (all[2].revents != 0) receive(Stream::answers, answers);
@@ -290,28 +298,24 @@ void WorkerProcess::State::run() {
             signal_group(SIGKILL);
         }
     }
-    wait_for_end();
+    take_end();
 }
 
 // It has ended, and was not waited for: its id is still its own.
 bool WorkerProcess::State::is_gone() const {
     siginfo_t info{};
     const pid_t leader = process;
-    return waitid(P_PID, static_cast<id_t>(leader), &info, WEXITED | WNOHANG | WNOWAIT) == 0 &&
-           info.si_pid == leader;
+    if (waitid(P_PID, static_cast<id_t>(leader), &info, WEXITED | WNOHANG | WNOWAIT) != 0) {
+        return errno == ECHILD;
+    }
+    return info.si_pid == leader;
 }
 
-void WorkerProcess::State::wait_for_end() {
+void WorkerProcess::State::take_end() {
     input.close();
     const pid_t leader = process;
     int status = 0;
-    const Instant began = SystemClock().now();
-    while (true) {
-        const pid_t found = waitpid(leader, &status, WNOHANG);
-        if (found == leader || (found < 0 && errno != EINTR)) break;
-        // It has closed all its outputs but goes on: nothing more can come of it.
-        if (SystemClock().now() > began + grace) kill(-leader, SIGKILL);
-        poll(nullptr, 0, 10);
+    while (waitpid(leader, &status, 0) < 0 && errno == EINTR) {
     }
     kill(-leader, SIGKILL);  // what it has started and left
     ending = end_of(status);

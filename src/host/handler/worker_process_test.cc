@@ -1,9 +1,13 @@
 #include "host/handler/worker_process.h"
 
+#include <unistd.h>
+
 #include <gtest/gtest.h>
+#include <poll.h>
 
 #include "base/guarded.h"
 #include "base/promise.h"
+#include "support/temporary_directory.h"
 
 namespace evenkeel::host {
 namespace {
@@ -121,6 +125,23 @@ TEST(WorkerProcess, has_ended_although_a_child_prints_without_end) {
 
         EXPECT_EQ(heard.ended.wait(), "exit code 3") << child;
     }
+}
+
+TEST(WorkerProcess, goes_on_although_its_outputs_are_closed) {
+    const test::TemporaryDirectory folder;
+    Heard heard;
+    auto options = heard.options(
+        {"sh", "-c", "exec > /dev/null 2>&1; touch closed; read line && exit 3; exit 4"});
+    options.folder = folder.path();
+    auto process = WorkerProcess::start(std::move(options));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+    while (access((folder.path() + "/closed").c_str(), F_OK) != 0) {
+        poll(nullptr, 0, 1);  // tidy: allow sleep: between two looks
+    }
+
+    (*process)->write("go\n");
+
+    EXPECT_EQ(heard.ended.wait(), "exit code 3");
 }
 
 TEST(WorkerProcess, says_why_it_was_killed_for_a_long_answer) {
