@@ -29,6 +29,7 @@ namespace evenkeel::host {
 namespace {
 
 constexpr int tick_ms = 100;
+constexpr int pipe_bytes = 1 << 20;
 constexpr std::size_t read_bytes = std::size_t{64} << 10;
 constexpr Duration grace = std::chrono::seconds(5);       // between SIGTERM and SIGKILL
 constexpr Duration last_words = std::chrono::seconds(1);  // what is read behind its end
@@ -137,13 +138,16 @@ struct WorkerProcess::State {
     Descriptor exited;  // readable once the process has ended; closed if the system has none
     Descriptor input, output, errors, answers;
     Guarded<std::string> outbox;
+    std::string unsent;    // what the pipe has not taken yet,
+    std::size_t sent = 0;  // behind so many bytes that it has
     std::string unread[3];
     std::string why_killed;  // by us, for what it wrote
     io::system::WorkerThread thread{"worker-io/0"};
 
     Result<> spawn();
     void run();
-    void send(std::string& left);
+    bool has_unsent() const { return input.is_open() && sent < unsent.size(); }
+    void send();
     bool receive(Stream stream, Descriptor& from);
     void lines_of(Stream stream, std::string& text, std::size_t searched);
     bool has_outputs() const {
@@ -201,23 +205,31 @@ Result<> WorkerProcess::State::spawn() {
     errors = std::move(err.read);
     if (options.has_answers) answers = std::move(answer.read);
     fcntl(input.get(), F_SETFL, O_NONBLOCK);
+    // For batches of events in few steps. A limit of the system may refuse it, which does no harm.
+    static_cast<void>(fcntl(input.get(), F_SETPIPE_SZ, pipe_bytes));
+    if (answers.is_open()) static_cast<void>(fcntl(answers.get(), F_SETPIPE_SZ, pipe_bytes));
     wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     exited = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, forked, 0)));
     return {};
 }
 
-void WorkerProcess::State::send(std::string& left) {
-    while (!left.empty()) {
-        const ssize_t written = ::write(input.get(), left.data(), left.size());
+// What was sent is cut off only when it is the greater part, so that each byte moves about once.
+void WorkerProcess::State::send() {
+    unsent += outbox.with([](std::string& text) { return std::exchange(text, {}); });
+    while (has_unsent()) {
+        const ssize_t written = ::write(input.get(), unsent.data() + sent, unsent.size() - sent);
         if (written > 0) {
-            left.erase(0, static_cast<std::size_t>(written));
+            sent += static_cast<std::size_t>(written);
         } else if (errno == EAGAIN || errno == EINTR) {
-            return;
+            break;
         } else {
             input.close();
-            left.clear();
         }
     }
+    if (!input.is_open()) sent = unsent.size();
+    if (sent <= unsent.size() / 2) return;
+    unsent.erase(0, sent);
+    sent = 0;
 }
 
 // `searched` bytes have no line end.
@@ -258,19 +270,16 @@ bool WorkerProcess::State::receive(Stream stream, Descriptor& from) {
 
 // Until it has ended: one that has closed or redirected all its outputs may be well.
 void WorkerProcess::State::run() {
-    std::string left;  // of what is to be written
     bool was_told = false;
     Instant told{};
     std::optional<Instant> gone;
     while (!gone || has_outputs()) {
-        left += outbox.with([](std::string& text) { return std::exchange(text, {}); });
-        if (input.is_open()) send(left);
-        const short wants = !left.empty() && input.is_open() ? POLLOUT : 0;
+        send();
         pollfd all[6] = {{output.get(), POLLIN, 0},
                          {errors.get(), POLLIN, 0},
                          {answers.get(), POLLIN, 0},
                          {wake.get(), POLLIN, 0},
-                         {wants != 0 ? input.get() : -1, wants, 0},
+                         {has_unsent() ? input.get() : -1, POLLOUT, 0},
                          {gone ? -1 : exited.get(), POLLIN, 0}};
         poll(all, 6, tick_ms);
         std::uint64_t wakes = 0;

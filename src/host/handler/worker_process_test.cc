@@ -56,6 +56,21 @@ TEST(WorkerProcess, tells_its_lines_and_how_it_ended) {
     EXPECT_NE(said.find("answer:{}\n"), std::string::npos) << said;
 }
 
+TEST(WorkerProcess, reads_in_order_what_is_more_than_its_pipe_holds) {
+    Heard heard;
+    auto process = WorkerProcess::start(
+        heard.options({"sh", "-c", "head -n 400001 | sed -n -e 200000p -e '$p'"}));
+    ASSERT_TRUE(process.ok()) << process.error().detail;
+    std::string lines;
+    for (int n = 1; n <= 200'000; ++n) lines += std::to_string(n) + "\n";
+
+    (*process)->write(lines);
+    (*process)->write(lines + "last\n");
+
+    EXPECT_EQ(heard.ended.wait(), "exit code 0");
+    EXPECT_EQ(heard.all(), "out:200000\nout:last\n");
+}
+
 TEST(WorkerProcess, has_no_more_memory_than_it_may) {
     Heard heard;
     auto options = heard.options({"python3", "-c", "bytearray(100 << 20)"});
