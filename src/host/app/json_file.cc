@@ -72,6 +72,22 @@ public:
         }
     }
 
+    // All elements of an array, in one walk.
+    std::vector<std::string_view> elements() {
+        std::vector<std::string_view> all;
+        if (at_ >= text_.size() || text_[at_] != '[') return all;
+        ++at_;
+        while (true) {
+            skip_blanks();
+            if (at_ >= text_.size() || text_[at_] == ']') return all;
+            const std::size_t begin = at_;
+            skip_value();
+            all.push_back(text_.substr(begin, at_ - begin));
+            skip_blanks();
+            if (at_ < text_.size() && text_[at_] == ',') ++at_;
+        }
+    }
+
     void skip_value() {
         std::size_t depth = 0;
         do {
@@ -140,6 +156,10 @@ std::string_view raw_value(std::string_view text, const std::vector<std::string>
     const std::size_t begin = walker.position();
     walker.skip_value();
     return text.substr(begin, walker.position() - begin);
+}
+
+std::vector<std::string_view> raw_elements(std::string_view text) {
+    return Walker(text).elements();
 }
 
 std::string text_member(const json::object& members, std::string_view name) {

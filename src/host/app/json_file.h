@@ -89,6 +89,8 @@ std::size_t line_of(std::string_view text, const std::vector<std::string>& path)
 // The text of the value at the path, which well-formed JSON has; empty if there is none. Numbers
 // keep all their digits so. Pure.
 std::string_view raw_value(std::string_view text, const std::vector<std::string>& path);
+// The texts of the elements of an array, which well-formed JSON has; none if it is no array. Pure.
+std::vector<std::string_view> raw_elements(std::string_view text);
 // The text of a member; empty if there is none, or it is no string.
 std::string text_member(const boost::json::object& members, std::string_view name);
 

@@ -84,5 +84,13 @@ TEST(JsonText, gives_the_text_of_a_value_as_it_is) {
     EXPECT_EQ(raw_value(text, {"Outputs", "c"}), "");
 }
 
+TEST(RawElements, are_the_texts_of_an_array) {
+    EXPECT_EQ(
+        raw_elements(R"( [1.10, {"a": [1, "]"]} ,"x\"," ,[ ], null] )"),
+        (std::vector<std::string_view>{"1.10", R"({"a": [1, "]"]})", R"("x\",")", "[ ]", "null"}));
+    EXPECT_TRUE(raw_elements("[]").empty());
+    EXPECT_TRUE(raw_elements(R"({"a": 1})").empty());
+}
+
 }  // namespace
 }  // namespace evenkeel::host

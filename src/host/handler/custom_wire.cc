@@ -64,17 +64,19 @@ public:
             [&](const EventHubOutput& output) { return equal_without_case(output.name, name); });
         if (known == function_.outputs.end() || value.is_null()) return;
         BoundOutput output{known->name, {}};
+        const std::string_view raw = raw_value(text_, path);
         if (const auto* list = value.if_array()) {
+            // A name that is there twice has one value here, and two texts.
+            const auto texts = raw_elements(raw);
+            const bool has_texts = texts.size() == list->size();
             for (std::size_t i = 0; i < list->size(); ++i) {
-                auto inner = path;
-                inner.push_back(fmt::format("[{}]", i));
-                output.bodies.push_back(body_of(inner, (*list)[i]));
+                output.bodies.push_back(body_of((*list)[i], has_texts ? texts[i] : ""));
             }
         } else if (value.is_string() && options_.base64_outputs && !known->is_binary) {
             const std::string text = text_of(value.get_string());
             output.bodies.push_back(base64_decoded(text).value_or(text));
         } else {
-            output.bodies.push_back(body_of(path, value));
+            output.bodies.push_back(body_of(value, raw));
         }
         outcome.outputs.push_back(std::move(output));
     }
@@ -89,9 +91,9 @@ public:
     }
 
 private:
-    std::string body_of(const std::vector<std::string>& path, const json::value& value) const {
+    // `raw` keeps all digits of its numbers.
+    static std::string body_of(const json::value& value, std::string_view raw) {
         if (const auto* text = value.if_string()) return text_of(*text);
-        const std::string_view raw = raw_value(text_, path);
         return raw.empty() ? json::serialize(value) : std::string(raw);
     }
 
