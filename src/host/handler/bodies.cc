@@ -15,8 +15,8 @@ bool is_json(std::string_view text) {
     unsigned char memory[4096];
     boost::json::monotonic_resource resource(memory);
     boost::system::error_code error;
-    static_cast<void>(
-        boost::json::parse(boost::json::string_view(text.data(), text.size()), error, &resource));
+    static_cast<void>(boost::json::parse(boost::json::string_view(text.data(), text.size()), error,
+                                         &resource, {.max_depth = json_depth_max}));
     return !error;
 }
 

@@ -4,6 +4,7 @@
 //     many  automatic: JSON values  text: strings    binary: a list of bytes
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 
@@ -15,6 +16,10 @@ namespace evenkeel::host {
 
 enum class Shape : std::uint8_t { text, bytes, values, texts, byte_list };
 Shape shape_of(const Function& function);
+
+// How deep JSON of events and of functions may be: deeper than the files of an app, for which 32 is
+// plenty. What is deeper is text, or a wrong answer.
+inline constexpr std::size_t json_depth_max = 256;
 
 struct JsonBodies {
     std::string array;           // one JSON text

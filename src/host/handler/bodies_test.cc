@@ -27,6 +27,19 @@ TEST(JsonBodies, fail_the_batch_as_azure_does_if_strict) {
     EXPECT_TRUE(bodies.error().detail.starts_with("event 1:")) << bodies.error().detail;
 }
 
+TEST(JsonBodies, may_be_deep_but_not_without_end) {
+    const auto nested = [](std::size_t depth) {
+        return std::string(depth, '[') + std::string(depth, ']');
+    };
+    const std::string deep = nested(json_depth_max), deeper = nested(json_depth_max + 1);
+    const EventBatch batch = EventBatch::of({{.body = deep}, {.body = deeper}});
+
+    const auto bodies = json_bodies(batch.events(), false);
+
+    ASSERT_TRUE(bodies.ok());
+    EXPECT_EQ(bodies->array, "[" + deep + ",\"" + deeper + "\"]");
+}
+
 TEST(Bodies, are_strings_of_text_or_of_base64) {
     EXPECT_EQ(text_bodies(mixed.events().first(2)),
               "[\"{\\\"t\\\": 1.10}\",\"plain \\\"text\\\"\"]");

@@ -137,7 +137,8 @@ Result<Outcome> wire_outcome(const WireResponse& response, const Function& funct
                                       shown(response.content_type)));
     }
     boost::system::error_code error;
-    const json::value parsed = json::parse(json::string_view(body.data(), body.size()), error);
+    const json::value parsed = json::parse(json::string_view(body.data(), body.size()), error, {},
+                                           {.max_depth = json_depth_max});
     if (error) return bad_answer("is not JSON: " + error.message());
     const auto* members = parsed.if_object();
     if (!members) return bad_answer("is not a JSON object");

@@ -138,6 +138,13 @@ TEST(CustomAnswer, may_be_a_long_list) {
     EXPECT_EQ(bodies, std::vector<std::string>(20'000, "{\"n\": 1.10}"));
 }
 
+TEST(CustomAnswer, may_be_deep) {
+    const std::string deep = std::string(40, '[') + std::string(40, ']');
+
+    EXPECT_EQ(bodies_of(R"({"Outputs": {"alerts": {"n": )" + deep + "}}}", with_alerts),
+              (std::vector<std::string>{R"({"n": )" + deep + "}"}));
+}
+
 TEST(CustomAnswer, may_have_outputs_in_its_return_value) {
     const Function returns =
         with_outputs({{.name = "$return", .event_hub = "a", .connection = ""}});

@@ -108,7 +108,7 @@ Result<ShimRequest> shim_request(const Invocation& invocation, const HostOptions
 
 Result<Outcome> shim_outcome(const std::string& line, std::string& trace) {
     boost::system::error_code error;
-    const auto parsed = boost::json::parse(line, error);
+    const auto parsed = boost::json::parse(line, error, {}, {.max_depth = json_depth_max});
     const auto* answer = error ? nullptr : parsed.if_object();
     const auto* ok = answer ? answer->if_contains("ok") : nullptr;
     if (!ok || !ok->is_bool()) {

@@ -52,6 +52,17 @@ TEST(ShimAnswer, has_outputs_as_text_or_bytes) {
     EXPECT_EQ(outcome->outputs, (std::vector<BoundOutput>{{"$return", {"a", "hi"}}}));
 }
 
+TEST(ShimAnswer, may_have_a_deep_output) {
+    std::string trace;
+    const std::string deep = std::string(40, '[') + std::string(40, ']');
+
+    const auto outcome =
+        shim_outcome(R"({"id":"1","ok":true,"outputs":{"$return":[)" + deep + "]}}", trace);
+
+    ASSERT_TRUE(outcome.ok());
+    EXPECT_EQ(outcome->outputs, (std::vector<BoundOutput>{{"$return", {deep}}}));
+}
+
 TEST(ShimAnswer, tells_why_the_function_failed) {
     std::string trace;
 
