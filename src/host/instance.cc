@@ -38,6 +38,10 @@ bool share_a_group(const Function& a, const Function& b) {
 }
 
 void report(const std::string& function, const Failure& failure) {
+    // The log has it already, with the execution (function_run.cc).
+    const ErrorCode code = failure.error.code;
+    const bool has_run = code == ErrorCode::handler_failed || code == ErrorCode::timed_out;
+    if (failure.scope == ErrorScope::handler && failure.is_retried && has_run) return;
     trace(failure.is_retried ? TraceLevel::warning : TraceLevel::error, failure.error.detail,
           {{"function", function},
            {"partition", failure.partition ? fmt::format("{}", *failure.partition) : "-"},

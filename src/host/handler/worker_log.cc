@@ -1,4 +1,3 @@
-// tidy: no test: it only writes trace lines
 #include "host/handler/worker_log.h"
 
 #include <fmt/core.h>
@@ -9,7 +8,7 @@
 namespace evenkeel::host {
 namespace {
 
-constexpr std::size_t line_max = 8192;
+constexpr std::size_t text_max = 8192;
 
 TraceLevel level_of(std::string_view word) {
     const std::string level = lower_case(word);
@@ -17,6 +16,14 @@ TraceLevel level_of(std::string_view word) {
     if (level.starts_with("warn")) return TraceLevel::warning;
     if (level == "debug" || level == "trace") return TraceLevel::debug;
     return TraceLevel::info;
+}
+
+// The log escapes what a terminal would obey, so that line ends can stay: tracebacks have many.
+std::string_view cut(std::string_view text) {
+    if (text.size() <= text_max) return text;
+    std::size_t end = text_max;
+    while (end > 0 && (static_cast<unsigned char>(text[end]) & 0xc0) == 0x80) --end;
+    return text.substr(0, end);
 }
 
 }  // namespace
@@ -27,17 +34,17 @@ void log_worker_line(std::string_view process, Stream stream, std::string_view l
         level = lower_case(line).find("warn") != std::string::npos ? TraceLevel::warning
                                                                    : TraceLevel::error;
     }
-    trace(level, printable(line, line_max), {{"from", std::string(process)}});
+    trace(level, cut(line), {{"from", std::string(process)}});
 }
 
 void log_invocation(const Invocation& invocation, std::string_view level, std::string_view line) {
-    trace(level_of(level), printable(line, line_max),
+    trace(level_of(level), cut(line),
           {{"function", invocation.function.name}, {"invocation", invocation.id}});
 }
 
 void log_app_line(std::string_view process, std::string_view id, std::string_view level,
                   std::string_view line) {
-    trace(level_of(level), printable(line, line_max),
+    trace(level_of(level), cut(line),
           {{"from", std::string(process)}, {"invocation", id.empty() ? "-" : std::string(id)}});
 }
 
