@@ -16,6 +16,7 @@
 namespace evenkeel::host {
 namespace {
 
+constexpr Duration not_json_every = std::chrono::minutes(1);
 constexpr int look_ms = 50;              // whether the partition is given up
 constexpr std::uint32_t pauses_max = 7;  // until outputs are sent again: up to 6.4 s
 
@@ -71,6 +72,7 @@ Result<> FunctionRun::execute(Partition& partition, Events events) {
 Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t attempt,
                            const std::string& last_error) {
     Events left = events;
+    std::uint64_t bodies_as_text = 0;
     const auto done = [&](const Event& event) {
         partition.done(event);
         while (!left.empty() && left.front().sequence_number <= event.sequence_number) {
@@ -85,9 +87,13 @@ Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t a
                                 .attempt = attempt,
                                 .last_error = last_error,
                                 .closing = [&] { return partition.closing(); },
-                                .done = done};
-    ++place_.counts.executions;
+                                .done = done,
+                                .not_json = [&](std::uint64_t count) { bodies_as_text = count; }};
     auto outcome = place_.handler.invoke(invocation);
+    if (outcome.ok() || !is_passed_on(outcome.error())) {
+        ++place_.counts.executions;
+        note_not_json(invocation, bodies_as_text);
+    }
     Result<> result;
     if (outcome.ok()) {
         for (const auto& line : outcome->logs) log_invocation(invocation, "info", line);
@@ -108,6 +114,19 @@ Result<> FunctionRun::once(Partition& partition, Events& events, std::uint32_t a
                                invocation.events.back().sequence_number, partition.id(),
                                attempt + 1, result.error().detail));
     return events.empty() ? Result<>() : result;
+}
+
+void FunctionRun::note_not_json(const Invocation& invocation, std::uint64_t events) const {
+    if (events == 0) return;
+    place_.counts.not_json += events;
+    const Instant now = SystemClock().now();
+    const bool is_told = place_.counts.not_json_told.with([&](auto& last) {
+        const auto [told, is_first] = last.try_emplace(place_.function.name, now);
+        if (!is_first && now - told->second < not_json_every) return true;
+        told->second = now;
+        return false;
+    });
+    if (!is_told) log_not_json(invocation, events);
 }
 
 // The function has had its effects, so that an event hub that is away or missing is no reason to

@@ -15,8 +15,11 @@
 
 #include <atomic>
 #include <cstdint>
+#include <map>
 #include <string>
 
+#include "base/clock.h"
+#include "base/guarded.h"
 #include "base/random.h"
 #include "base/result.h"
 #include "host/app.h"
@@ -29,9 +32,11 @@ namespace evenkeel::host {
 using SendOutputs = std::function<Result<>(const Function&, Outcome&)>;
 
 struct Counts {
-    std::atomic<std::uint64_t> executions{0};
+    std::atomic<std::uint64_t> executions{0};  // that began
     std::atomic<std::uint64_t> failures{0};
-    std::atomic<std::uint64_t> events{0};  // of executions that succeeded
+    std::atomic<std::uint64_t> events{0};    // of executions that succeeded
+    std::atomic<std::uint64_t> not_json{0};  // bodies that were passed on as text, also again
+    Guarded<std::map<std::string, Instant>> not_json_told = {};  // by function: the last time
 };
 
 struct FunctionPlace {
@@ -54,6 +59,7 @@ private:
     Result<> execute(Partition& partition, Events events);
     Result<> once(Partition& partition, Events& events, std::uint32_t attempt,
                   const std::string& last_error);
+    void note_not_json(const Invocation& invocation, std::uint64_t events) const;
     // Until all of it has arrived, or the partition is given up.
     Result<> send(const Partition& partition, const Invocation& invocation, Outcome& outcome);
     // False if the partition is given up meanwhile.

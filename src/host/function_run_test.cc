@@ -223,5 +223,21 @@ TEST(FunctionRun, gives_up_outputs_when_its_partition_moves) {
     EXPECT_EQ(result.error().code, ErrorCode::cancelled);
 }
 
+TEST(FunctionRun, counts_only_executions_that_began) {
+    World world([calls = 0](const Invocation& invocation) mutable -> Result<Outcome> {
+        invocation.not_json(2);
+        if (++calls < 3) return Error{ErrorCode::unavailable, "starting"};
+        return Outcome{};
+    });
+
+    EXPECT_FALSE(world.run(3).ok());
+    EXPECT_FALSE(world.run(3).ok());
+    EXPECT_TRUE(world.run(3).ok());
+
+    EXPECT_EQ(world.counts.executions, 1u);
+    EXPECT_EQ(world.counts.failures, 0u);
+    EXPECT_EQ(world.counts.not_json, 2u);
+}
+
 }  // namespace
 }  // namespace evenkeel::host

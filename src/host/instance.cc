@@ -285,6 +285,7 @@ InstanceReport Instance::stop() {
     total.executions = counts_.executions;
     total.failures = counts_.failures;
     total.events = counts_.events;
+    total.not_json = counts_.not_json;
     return total;
 }
 

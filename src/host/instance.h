@@ -39,9 +39,10 @@ struct InstanceOptions {
 
 struct InstanceReport {
     bool is_clean = false;  // all handed over or released, all progress stored
-    std::uint64_t executions = 0;
+    std::uint64_t executions = 0;  // that began
     std::uint64_t failures = 0;
     std::uint64_t events = 0;
+    std::uint64_t not_json = 0;  // bodies that were passed on as text
 };
 
 class Instance {

@@ -50,9 +50,13 @@ ExitCode run_instance(const HostCommandOptions& options, const host::App& app) {
         ended = (*instance)->look();
     }
     const auto report = (*instance)->stop();
-    fmt::print(stderr, "{}{}, {} failed; {} handled{}\n", options.is_supervised ? name + ": " : "",
-               plural(report.executions, "execution"), report.failures,
-               plural(report.events, "event"),
+    fmt::print(stderr, "{}{}, {} failed; {} handled{}{}\n",
+               options.is_supervised ? name + ": " : "", plural(report.executions, "execution"),
+               report.failures, plural(report.events, "event"),
+               report.not_json == 0
+                   ? ""
+                   : fmt::format("; {} passed on as text, which are not JSON",
+                                 plural(report.not_json, "event")),
                report.is_clean ? "" : "; some checkpoints could not be stored");
     if (ended) return fail("an instance ended by itself", *ended);
     return report.is_clean ? ExitCode::done : ExitCode::failed;

@@ -109,7 +109,7 @@ public:
     Result<Outcome> invoke(const Invocation& invocation) override {
         EK_TRY_ASSIGN(auto request,
                       wire_request(invocation, app_.options, new_guid(), SystemClock().wall()));
-        log_not_json(invocation, request.not_json);
+        invocation.not_json(request.not_json);
         EK_TRY_ASSIGN(const auto answer,
                       workers_.call<http::ClientResponse>(invocation, [&](CustomWorker& worker) {
                           return post(worker, invocation, request.body);

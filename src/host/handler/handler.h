@@ -32,6 +32,8 @@ struct Invocation {
     std::function<std::optional<Closed>()> closing = [] { return std::optional<Closed>(); };
     // Events up to this one are done, whatever becomes of the rest. For handlers that know.
     std::function<void(const Event&)> done = [](const Event&) {};
+    // So many bodies are not JSON, and are passed on as text; also 0.
+    std::function<void(std::uint64_t)> not_json = [](std::uint64_t) {};
 };
 
 // What a function wrote to one output binding, one text or byte string for each event.

@@ -59,7 +59,7 @@ public:
 
     Result<Outcome> invoke(const Invocation& invocation) override {
         EK_TRY_ASSIGN(auto request, shim_request(invocation, app_.options));
-        log_not_json(invocation, request.not_json);
+        invocation.not_json(request.not_json);
         std::optional<Duration> timeout;
         if (app_.options.function_timeout) timeout = *app_.options.function_timeout;
         EK_TRY_ASSIGN(const auto answer,

@@ -49,8 +49,8 @@ void log_app_line(std::string_view process, std::string_view id, std::string_vie
 }
 
 void log_not_json(const Invocation& invocation, std::uint64_t events) {
-    if (events == 0) return;
-    trace(TraceLevel::warning, "bodies that are not JSON are passed on as text",
+    trace(TraceLevel::warning,
+          "bodies that are not JSON are passed on as text; this is logged once a minute at most",
           {{"function", invocation.function.name},
            {"partition", fmt::format("{}", invocation.partition)},
            {"events", fmt::format("{}", events)},

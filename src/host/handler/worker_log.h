@@ -17,7 +17,7 @@ void log_invocation(const Invocation& invocation, std::string_view level, std::s
 // A line that the app logged, with its level, and the id of its execution if it is known.
 void log_app_line(std::string_view process, std::string_view id, std::string_view level,
                   std::string_view line);
-// That bodies were not JSON and were passed on as text; nothing if there are none.
+// That bodies were not JSON and were passed on as text.
 void log_not_json(const Invocation& invocation, std::uint64_t events);
 
 }  // namespace evenkeel::host
