@@ -1,10 +1,13 @@
 #include "host/handler/cloud_handler.h"
 
 #include <chrono>
+#include <memory>
+#include <set>
 #include <utility>
 
 #include <fmt/core.h>
 
+#include "base/guarded.h"
 #include "base/promise.h"
 #include "host/handler/cloud_wire.h"
 #include "http/fetcher.h"
@@ -21,13 +24,20 @@ public:
 
     Result<Outcome> invoke(const Invocation& invocation) override {
         CloudRequest request = cloud_request(invocation);
-        Promise<Result<http::Fetched>> answer;
+        // Shared with its request, which may go on after end().
+        const auto answer = std::make_shared<Answer>();
+        const bool has_ended = pending_.with([&](Pending& pending) {
+            if (!pending.has_ended) pending.answers.insert(answer);
+            return pending.has_ended;
+        });
+        if (has_ended) return ended();
         calls_->fetch({.method = "POST",
                        .url = invocation.function.url,
                        .fields = std::move(request.fields),
                        .body = std::move(request.body)},
-                      [&](Result<http::Fetched> fetched) { answer.set(std::move(fetched)); });
-        auto fetched = answer.wait();
+                      [answer](Result<http::Fetched> fetched) { answer->set(std::move(fetched)); });
+        auto fetched = answer->wait();
+        pending_.with([&](Pending& pending) { pending.answers.erase(answer); });
         if (!fetched.ok()) {
             // Away is not the event's fault; too slow may be.
             if (fetched.error().code == ErrorCode::timed_out) {
@@ -41,7 +51,26 @@ public:
                              invocation.function);
     }
 
+    // The receiver is not ours to end: what it holds is not waited for any more.
+    void end() override {
+        const auto all = pending_.with([](Pending& pending) {
+            pending.has_ended = true;
+            return std::exchange(pending.answers, {});
+        });
+        for (const auto& answer : all) answer->set(ended());
+    }
+
 private:
+    using Answer = Promise<Result<http::Fetched>>;
+    struct Pending {
+        std::set<std::shared_ptr<Answer>> answers;
+        bool has_ended = false;
+    };
+    static Error ended() {
+        return {ErrorCode::unavailable, "the receiver did not answer before the host stopped"};
+    }
+
+    Guarded<Pending> pending_;
     std::unique_ptr<http::Fetcher> calls_;
 };
 

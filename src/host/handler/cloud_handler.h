@@ -1,5 +1,6 @@
 // Functions behind a URL that takes CloudEvents: `"evenkeel": {"url": "http://..."}` in
-// function.json. The receiver is not ours: it is neither started nor ended.
+// function.json. The receiver is not ours: it is neither started nor ended. It may still
+// run executions that were given up by end(); their events come again.
 // Threads: any. Failure: `unavailable` while the receiver is away or asks us to wait.
 #pragma once
 

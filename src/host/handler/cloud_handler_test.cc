@@ -5,6 +5,7 @@
 #include "base/promise.h"
 #include "host/handler/invocation_fixture.h"
 #include "host/handler/worker_process.h"
+#include "io/system/worker_pool.h"
 
 namespace evenkeel::host {
 namespace {
@@ -16,7 +17,9 @@ import threading
 class Receiver(http.server.BaseHTTPRequestHandler):
     def do_POST(self):
         body = self.rfile.read(int(self.headers["Content-Length"])).decode()
-        if body == "hang": threading.Event().wait()
+        if body == "hang":
+            print("hangs", flush=True)
+            threading.Event().wait()
         answer = self.headers["ce-id"].encode()
         self.send_response(500 if body == "fail" else 200)
         self.send_header("Content-Length", str(len(answer)))
@@ -36,7 +39,9 @@ public:
         options.command = {"python3", "-c", receiver};
         options.environment = {{"PATH", "/usr/local/bin:/usr/bin:/bin"}};
         options.on_line = [this](Stream stream, std::string_view line) {
-            if (stream == Stream::output) port_.set(std::string(line));
+            if (stream != Stream::output) return;
+            if (line == "hangs") return hangs_.set(true);
+            port_.set(std::string(line));
         };
         auto started = WorkerProcess::start(std::move(options));
         EXPECT_TRUE(started.ok()) << started.error().detail;
@@ -47,16 +52,22 @@ public:
     Result<Outcome> invoke(std::string_view body) {
         auto handler = make_cloud_handler(app_);
         if (!handler.ok()) return handler.error();
+        return invoke(**handler, body);
+    }
+    Result<Outcome> invoke(Handler& by, std::string_view body) const {
         EventData event;
         event.body = body;
         const GivenEvents given(function_, {event});
-        return (*handler)->invoke(given.invocation());
+        return by.invoke(given.invocation());
     }
+    // Until a request has arrived that is never answered.
+    void wait_until_it_hangs() { static_cast<void>(hangs_.copy()); }
     void end() { process_.reset(); }
     App& app() { return app_; }
 
 private:
     Promise<std::string> port_;
+    Promise<bool> hangs_;
     std::unique_ptr<WorkerProcess> process_;
     Function function_ = a_function(Cardinality::one);
     App app_;
@@ -84,6 +95,23 @@ TEST(CloudHandler, does_not_wait_longer_than_the_timeout) {
     receiving.app().options.function_timeout = std::chrono::milliseconds(500);
 
     EXPECT_EQ(receiving.invoke("hang").error().code, ErrorCode::timed_out);
+}
+
+TEST(CloudHandler, does_not_wait_for_answers_once_it_is_ended) {
+    Received receiving;
+    receiving.app().options.function_timeout = std::chrono::minutes(1);
+    auto handler = make_cloud_handler(receiving.app());
+    ASSERT_TRUE(handler.ok()) << handler.error().detail;
+    io::system::WorkerPool others("others", 1);
+    Result<Outcome> held = Outcome{};
+    others.post([&] { held = receiving.invoke(**handler, "hang"); });
+    receiving.wait_until_it_hangs();
+
+    (*handler)->end();
+    others.finish();
+
+    EXPECT_EQ(held.error().code, ErrorCode::unavailable) << held.error().detail;
+    EXPECT_EQ(receiving.invoke(**handler, "hello").error().code, ErrorCode::unavailable);
 }
 
 }  // namespace

@@ -56,8 +56,8 @@ public:
     // (suspects.h); it is called again. `cancelled`: the partition is given up.
     virtual Result<Outcome> invoke(const Invocation& invocation) = 0;
     // Ends at once what runs the functions: executions that did not end in time are `unavailable`
-    // from now on. Does nothing for commands, which end with their partition, and for receivers of
-    // CloudEvents, which are not ours to end. Threads: any.
+    // from now on. Receivers of CloudEvents are not ours to end: their answers are not waited for
+    // any more. Does nothing for commands, which end with their partition. Threads: any.
     virtual void end() {}
     // The partition has gone: what was kept for it can go as well.
     virtual void release(const Function&, std::uint32_t /*partition*/) {}
