@@ -202,6 +202,11 @@ Result<std::optional<Function>> parse_function(const std::string& name, const Js
     EK_TRY_ASSIGN(function.retry, parse_retry(place["retry"]));
     if (!function.retry) function.retry = options.retry;
     EK_TRY(read_command(place["evenkeel"], function));
+    if (function.kind == Kind::command && !function.outputs.empty()) {
+        warnings.push_back(bindings.where() +
+                           ": outputs have no effect, because a command has no way to write to "
+                           "them; it can run 'evenkeel send'");
+    }
     for (const auto& [member, to] : {std::pair("scriptFile", &function.script_file),
                                      std::pair("entryPoint", &function.entry_point)}) {
         if (!place[member].exists()) continue;

@@ -167,5 +167,20 @@ TEST(FunctionJson, names_the_address_of_a_receiver_of_cloud_events) {
     EXPECT_NE(wrong.function.error().detail.find("must be an address such as"), std::string::npos);
 }
 
+TEST(FunctionJson, warns_of_outputs_that_a_command_cannot_write) {
+    const std::string output = R"(}, {"type": "eventHub", "direction": "out", "name": "alerts",
+        "eventHubName": "alerts", "connection": "HUB")";
+    const auto command = given_function(with_trigger(R"(, "eventHubName": "homes")" + output,
+                                                     R"(], "evenkeel": {"command": "cat"})"));
+    const auto cloud = given_function(with_trigger(
+        R"(, "eventHubName": "homes")" + output, R"(], "evenkeel": {"url": "http://localhost/"})"));
+
+    ASSERT_TRUE(command.function.ok()) << command.function.error().detail;
+    ASSERT_EQ(command.warnings.size(), 1u);
+    EXPECT_TRUE(command.warnings[0].starts_with("f/function.json:1: bindings: outputs"))
+        << command.warnings[0];
+    EXPECT_TRUE(cloud.warnings.empty());
+}
+
 }  // namespace
 }  // namespace evenkeel::host

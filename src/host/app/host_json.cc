@@ -47,6 +47,12 @@ const std::vector<std::string> event_hub_names = {"maxEventBatchSize",
 const std::vector<std::string> our_names = {"checkpoints", "strictJson", "base64Outputs",
                                             "deadLetterHub", "store"};
 
+const std::vector<std::string> handler_names = {"description", "enableForwardingHttpRequest",
+                                                "initializationTimeout"};
+const std::vector<std::string> description_names = {"defaultExecutablePath", "workingDirectory",
+                                                    "arguments", "defaultWorkerPath",
+                                                    "workerArguments"};
+
 void warn_of_unknown(const JsonPlace& place, const std::vector<std::string>& known,
                      std::vector<std::string>& warnings) {
     for (const auto& name : place.names()) {
@@ -155,9 +161,14 @@ Result<> read_event_hubs(const JsonPlace& hubs, HostOptions& options) {
     return {};
 }
 
-Result<CustomHandler> parse_custom_handler(const JsonPlace& place) {
+Result<CustomHandler> parse_custom_handler(const JsonPlace& place,
+                                           std::vector<std::string>& warnings) {
     CustomHandler handler;
     const JsonPlace description = place["description"];
+    warn_of_unknown(place, handler_names, warnings);
+    warn_of_unknown(description, description_names, warnings);
+    warn_of_each(place, {"enableForwardingHttpRequest"},
+                 "has no effect; it is for HTTP triggers, which are not run", warnings);
     EK_TRY_ASSIGN(handler.executable, description["defaultExecutablePath"].text());
     if (handler.executable.empty()) {
         return description["defaultExecutablePath"].wrong("must name the program to run");
@@ -264,7 +275,7 @@ Result<HostOptions> parse_host_json(const JsonFile& file, std::vector<std::strin
     }
     for (const char* name : {"httpWorker", "customHandler"}) {
         if (!root[name].exists()) continue;
-        EK_TRY_ASSIGN(options.custom_handler, parse_custom_handler(root[name]));
+        EK_TRY_ASSIGN(options.custom_handler, parse_custom_handler(root[name], warnings));
     }
     const JsonPlace ours = root["evenkeel"];
     warn_of_unknown(ours, our_names, warnings);

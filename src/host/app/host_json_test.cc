@@ -180,5 +180,17 @@ TEST(RetryPolicyJson, has_all_members_of_its_strategy) {
                      .ok());
 }
 
+TEST(HostJson, warns_of_what_it_does_not_know_of_a_custom_handler) {
+    const auto given = parsed(R"({"customHandler": {"enableForwardingHttpRequest": true,
+        "initialisationTimeout": "00:00:01",
+        "description": {"defaultExecutablePath": "a", "argument": []}}})");
+
+    ASSERT_TRUE(given.options.ok()) << problem(given);
+    ASSERT_EQ(given.warnings.size(), 3u);
+    EXPECT_NE(given.warnings[0].find("is it 'initializationTimeout'?"), std::string::npos);
+    EXPECT_NE(given.warnings[1].find("is it 'arguments'?"), std::string::npos);
+    EXPECT_NE(given.warnings[2].find("HTTP triggers"), std::string::npos) << given.warnings[2];
+}
+
 }  // namespace
 }  // namespace evenkeel::host
