@@ -6,6 +6,7 @@
 #include <utility>
 
 #include <fmt/core.h>
+#include <poll.h>
 
 #include "base/log.h"
 #include "base/text.h"
@@ -24,6 +25,11 @@ namespace {
 constexpr std::uint32_t executions_max = 16;
 // Until an execution that did not end in time is ended, and a little more.
 constexpr Duration end_margin = std::chrono::seconds(5);
+// Functions that are started at a time: each may wait for a hub that does not answer.
+constexpr std::size_t starts_max = 8;
+// Less than a scale controller waits for an instance.
+constexpr Duration first_start_max = std::chrono::seconds(90);
+constexpr int start_poll_ms = 10;
 // A function that ran for so long was well: the next pause is the short one again.
 constexpr Duration healthy = std::chrono::minutes(1);
 
@@ -58,7 +64,10 @@ Instance::Instance(const App& app, InstanceOptions options)
       send_outputs_([this](const Function& function, Outcome& outcome) {
           return outputs_.send(function, outcome);
       }),
-      random_(secure_number()) {}
+      random_(secure_number()),
+      starter_("start",
+               static_cast<std::uint32_t>(std::clamp<std::size_t>(app.functions.size(), 1,
+                                                                  starts_max))) {}
 
 Instance::~Instance() {
     static_cast<void>(stop());
@@ -66,48 +75,43 @@ Instance::~Instance() {
 
 Result<std::unique_ptr<Instance>> Instance::start(const App& app, InstanceOptions options) {
     std::unique_ptr<Instance> instance(new Instance(app, std::move(options)));
-    EK_TRY(instance->start_handlers());
+    instance->make_handlers();
     for (const Function& function : app.functions) {
         if (!function.disabled) instance->running_.push_back({.function = &function});
     }
-    bool has_started = instance->running_.empty();
-    for (Running& running : instance->running_) {
-        auto processor = instance->started(*running.function);
-        if (!processor.ok()) {
-            instance->failed(running, processor.error());
-            continue;
-        }
-        running.processor = std::move(*processor);
-        running.began = instance->clock_.now();
-        has_started = true;
-    }
-    if (has_started) return instance;
-    const Running& first = instance->running_.front();
-    return of_function(*first.function, first.why);
+    instance->start_due();
+    if (auto none = instance->wait_for_first()) return *none;
+    return instance;
 }
 
-Result<> Instance::start_handlers() {
+// Until one function runs, or none can be started, or too much time has gone.
+std::optional<Error> Instance::wait_for_first() {
+    const Instant end = clock_.now() + first_start_max;
+    while (clock_.now() < end) {
+        take_started();
+        if (auto none = error_if_none_runs()) return none;
+        const bool has_one = std::ranges::any_of(
+            running_, [](const Running& running) { return running.processor != nullptr; });
+        if (has_one || running_.empty()) break;
+        poll(nullptr, 0, start_poll_ms);
+    }
+    return std::nullopt;
+}
+
+void Instance::make_handlers() {
     const auto has = [&](Kind kind) {
         return std::any_of(
             app_.functions.begin(), app_.functions.end(),
             [&](const Function& function) { return function.kind == kind && !function.disabled; });
     };
+    const auto stop = stopping_.get_token();
     if (has(Kind::command)) {
         commands_ = make_command_handler(app_, options_.event_line, options_.drain_max);
     }
-    if (has(Kind::custom_handler)) {
-        EK_TRY_ASSIGN(custom_, start_custom_handler(app_));
-    }
-    if (has(Kind::python)) {
-        EK_TRY_ASSIGN(python_, start_shim_handler(app_, Kind::python));
-    }
-    if (has(Kind::node)) {
-        EK_TRY_ASSIGN(node_, start_shim_handler(app_, Kind::node));
-    }
-    if (has(Kind::cloud_events)) {
-        EK_TRY_ASSIGN(cloud_, make_cloud_handler(app_));
-    }
-    return {};
+    if (has(Kind::custom_handler)) custom_ = make_custom_handler(app_, stop);
+    if (has(Kind::python)) python_ = make_shim_handler(app_, Kind::python, stop);
+    if (has(Kind::node)) node_ = make_shim_handler(app_, Kind::node, stop);
+    if (has(Kind::cloud_events)) cloud_ = make_cloud_handler(app_);
 }
 
 void Instance::end_handlers() const {
@@ -171,6 +175,8 @@ Result<ProcessorOptions> Instance::processor_options(const Function& function) c
 
 // Threads: any.
 Result<std::unique_ptr<Processor>> Instance::started(const Function& function) const {
+    if (stopping_.stop_requested()) return Error{ErrorCode::cancelled, "the host stops"};
+    EK_TRY(handler_of(function).begin());
     const CallOptions call{.stop = stopping_.get_token()};
     EK_TRY_ASSIGN(const auto target, eventhubs::parse_connection_string(function.connection));
     EK_TRY_ASSIGN(auto wanted, processor_options(function));
@@ -204,14 +210,17 @@ void Instance::failed(Running& running, const Error& why) {
 std::optional<Error> Instance::look() {
     take_started();
     take_ended();
+    if (auto none = error_if_none_runs()) return none;
+    start_due();
+    return std::nullopt;
+}
+
+std::optional<Error> Instance::error_if_none_runs() const {
     const bool has_one = std::ranges::any_of(running_, [](const Running& running) {
         return running.processor != nullptr || running.is_starting;
     });
-    if (!has_one && !running_.empty()) {
-        return of_function(*running_.front().function, running_.front().why);
-    }
-    start_again();
-    return std::nullopt;
+    if (has_one || running_.empty()) return std::nullopt;
+    return of_function(*running_.front().function, running_.front().why);
 }
 
 void Instance::take_started() {
@@ -225,6 +234,7 @@ void Instance::take_started() {
         }
         running.processor = std::move(*processor);
         running.began = clock_.now();
+        if (running.ends == 0) continue;
         trace(TraceLevel::info, "the function runs", {{"function", running.function->name}});
     }
 }
@@ -244,7 +254,7 @@ void Instance::take_ended() {
     }
 }
 
-void Instance::start_again() {
+void Instance::start_due() {
     const Instant now = clock_.now();
     for (std::size_t place = 0; place < running_.size(); ++place) {
         Running& running = running_[place];

@@ -4,8 +4,9 @@
 //
 //     start() ──▶ processes of the app ──▶ processors ──▶ executions ──▶ stop(): drains
 //
-// A function that cannot be started, or whose processor ends by itself, does not stop the others:
-// it is started again after 0.1 s, then after twice as long each time, up to 30 s.
+// Functions are started side by side. One that cannot be started, because of its hub or of what
+// runs it, or whose processor ends by itself, does not stop the others: it is started again after
+// 0.1 s, then after twice as long each time, up to 30 s.
 // Threads: start(), look() and stop() one; all else is its own.
 #pragma once
 
@@ -47,8 +48,9 @@ struct InstanceReport {
 
 class Instance {
 public:
-    // `app` outlives it. An error names the function; there is one only if no function could be
-    // started.
+    // Returns once one function runs, or after 90 s in which none could be started or refused: the
+    // others go on starting. `app` outlives it. An error names the function; there is one only if
+    // no function could be started.
     static Result<std::unique_ptr<Instance>> start(const App& app, InstanceOptions options);
     // Stops.
     ~Instance();
@@ -63,11 +65,13 @@ public:
 
 private:
     Instance(const App& app, InstanceOptions options);
-    Result<> start_handlers();
+    void make_handlers();
+    std::optional<Error> wait_for_first();
     Result<std::unique_ptr<Processor>> started(const Function& function) const;
     void take_started();
     void take_ended();
-    void start_again();
+    void start_due();
+    std::optional<Error> error_if_none_runs() const;
     void end_handlers() const;
     Handler& handler_of(const Function& function) const;
     Result<ProcessorOptions> processor_options(const Function& function) const;
@@ -102,7 +106,7 @@ private:
     std::stop_source stopping_;
     std::atomic<std::uint32_t> ending_ = 0;  // processors that ended, with executions left
     // Go first: their tasks use all else.
-    io::system::WorkerPool starter_{"start", 1};
+    io::system::WorkerPool starter_;
     io::system::WorkerPool ender_{"end", 1};
 };
 

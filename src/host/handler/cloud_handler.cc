@@ -20,7 +20,20 @@ constexpr Duration no_timeout = std::chrono::hours(24 * 365);
 
 class CloudHandlers final : public Handler {
 public:
-    explicit CloudHandlers(std::unique_ptr<http::Fetcher> calls) : calls_(std::move(calls)) {}
+    explicit CloudHandlers(const App& app) : app_(app) {}
+
+    Result<> begin() override {
+        if (calls_.with([](const auto& calls) { return calls != nullptr; })) return {};
+        const auto timeout = app_.options.function_timeout;
+        EK_TRY_ASSIGN(std::shared_ptr<http::Fetcher> opened,
+                      http::Fetcher::open({.time_max = timeout ? Duration(*timeout) : no_timeout,
+                                           .connections_max = connections_max}));
+        // Another thread may have been faster: the one that is not needed goes outside of the lock.
+        calls_.with([&](auto& calls) {
+            if (!calls) std::swap(calls, opened);
+        });
+        return {};
+    }
 
     Result<Outcome> invoke(const Invocation& invocation) override {
         CloudRequest request = cloud_request(invocation);
@@ -31,11 +44,13 @@ public:
             return pending.has_ended;
         });
         if (has_ended) return ended();
-        calls_->fetch({.method = "POST",
-                       .url = invocation.function.url,
-                       .fields = std::move(request.fields),
-                       .body = std::move(request.body)},
-                      [answer](Result<http::Fetched> fetched) { answer->set(std::move(fetched)); });
+        const auto calls = calls_.with([](const auto& opened) { return opened; });
+        if (!calls) return Error{ErrorCode::unavailable, "requests cannot be sent yet"};
+        calls->fetch({.method = "POST",
+                      .url = invocation.function.url,
+                      .fields = std::move(request.fields),
+                      .body = std::move(request.body)},
+                     [answer](Result<http::Fetched> fetched) { answer->set(std::move(fetched)); });
         auto fetched = answer->wait();
         pending_.with([&](Pending& pending) { pending.answers.erase(answer); });
         if (!fetched.ok()) {
@@ -70,18 +85,15 @@ private:
         return {ErrorCode::unavailable, "the receiver did not answer before the host stopped"};
     }
 
+    const App& app_;
     Guarded<Pending> pending_;
-    std::unique_ptr<http::Fetcher> calls_;
+    Guarded<std::shared_ptr<http::Fetcher>> calls_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Handler>> make_cloud_handler(const App& app) {
-    const Duration timeout =
-        app.options.function_timeout ? Duration(*app.options.function_timeout) : no_timeout;
-    EK_TRY_ASSIGN(auto calls,
-                  http::Fetcher::open({.time_max = timeout, .connections_max = connections_max}));
-    return std::unique_ptr<Handler>(std::make_unique<CloudHandlers>(std::move(calls)));
+std::unique_ptr<Handler> make_cloud_handler(const App& app) {
+    return std::make_unique<CloudHandlers>(app);
 }
 
 }  // namespace evenkeel::host

@@ -6,13 +6,12 @@
 
 #include <memory>
 
-#include "base/result.h"
 #include "host/app.h"
 #include "host/handler/handler.h"
 
 namespace evenkeel::host {
 
-// `app` outlives it. `unsupported` if libcurl cannot be loaded.
-Result<std::unique_ptr<Handler>> make_cloud_handler(const App& app);
+// `app` outlives it. begin() is `unsupported` if libcurl cannot be loaded.
+std::unique_ptr<Handler> make_cloud_handler(const App& app);
 
 }  // namespace evenkeel::host

@@ -50,9 +50,9 @@ public:
         function_.outputs.push_back({.name = "alerts", .event_hub = "alerts", .connection = ""});
     }
     Result<Outcome> invoke(std::string_view body) {
-        auto handler = make_cloud_handler(app_);
-        if (!handler.ok()) return handler.error();
-        return invoke(**handler, body);
+        const auto handler = make_cloud_handler(app_);
+        EK_TRY(handler->begin());
+        return invoke(*handler, body);
     }
     Result<Outcome> invoke(Handler& by, std::string_view body) const {
         EventData event;
@@ -100,18 +100,18 @@ TEST(CloudHandler, does_not_wait_longer_than_the_timeout) {
 TEST(CloudHandler, does_not_wait_for_answers_once_it_is_ended) {
     Received receiving;
     receiving.app().options.function_timeout = std::chrono::minutes(1);
-    auto handler = make_cloud_handler(receiving.app());
-    ASSERT_TRUE(handler.ok()) << handler.error().detail;
+    const auto handler = make_cloud_handler(receiving.app());
+    ASSERT_TRUE(handler->begin().ok());
     io::system::WorkerPool others("others", 1);
     Result<Outcome> held = Outcome{};
-    others.post([&] { held = receiving.invoke(**handler, "hang"); });
+    others.post([&] { held = receiving.invoke(*handler, "hang"); });
     receiving.wait_until_it_hangs();
 
-    (*handler)->end();
+    handler->end();
     others.finish();
 
     EXPECT_EQ(held.error().code, ErrorCode::unavailable) << held.error().detail;
-    EXPECT_EQ(receiving.invoke(**handler, "hello").error().code, ErrorCode::unavailable);
+    EXPECT_EQ(receiving.invoke(*handler, "hello").error().code, ErrorCode::unavailable);
 }
 
 }  // namespace

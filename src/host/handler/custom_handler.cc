@@ -3,6 +3,7 @@
 #include <atomic>
 #include <cerrno>
 #include <cstring>
+#include <utility>
 
 #include <arpa/inet.h>
 #include <netinet/in.h>
@@ -99,12 +100,12 @@ struct CustomWorker {
 
 class CustomHandlers final : public Handler {
 public:
-    explicit CustomHandlers(const App& app)
-        : app_(app), workers_("the custom handler", [this] { return start(); }) {}
+    CustomHandlers(const App& app, std::stop_token stop)
+        : app_(app), stop_(std::move(stop)), workers_("the custom handler", [this] { return start(); }) {}
     ~CustomHandlers() override { workers_.stop(); }
     void end() override { workers_.end(); }
 
-    Result<> begin() { return workers_.begin(); }
+    Result<> begin() override { return workers_.begin(); }
 
     Result<Outcome> invoke(const Invocation& invocation) override {
         EK_TRY_ASSIGN(auto request,
@@ -229,6 +230,9 @@ private:
             if (worker.process->has_ended()) {
                 return Error{ErrorCode::unavailable, "it ended before it answered"};
             }
+            if (stop_.stop_requested()) {
+                return Error{ErrorCode::cancelled, "the host stops"};
+            }
             const auto answer =
                 fetch(*probes, {.url = fmt::format("http://127.0.0.1:{}/", worker.port)});
             if (answer.ok()) return {};
@@ -241,15 +245,14 @@ private:
     }
 
     const App& app_;
+    const std::stop_token stop_;
     Workers<CustomWorker> workers_;
 };
 
 }  // namespace
 
-Result<std::unique_ptr<Handler>> start_custom_handler(const App& app) {
-    auto handlers = std::make_unique<CustomHandlers>(app);
-    EK_TRY(handlers->begin());
-    return std::unique_ptr<Handler>(std::move(handlers));
+std::unique_ptr<Handler> make_custom_handler(const App& app, std::stop_token stop) {
+    return std::make_unique<CustomHandlers>(app, std::move(stop));
 }
 
 }  // namespace evenkeel::host

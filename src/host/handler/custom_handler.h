@@ -4,14 +4,14 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
 
-#include "base/result.h"
 #include "host/handler/handler.h"
 
 namespace evenkeel::host {
 
-// Starts the process and waits until it answers. `app` outlives the handler. `unavailable` says why
-// it does not.
-Result<std::unique_ptr<Handler>> start_custom_handler(const App& app);
+// Its begin() starts the process and waits until it answers. `app` outlives the handler. `stop`
+// ends a start that is under way.
+std::unique_ptr<Handler> make_custom_handler(const App& app, std::stop_token stop = {});
 
 }  // namespace evenkeel::host

@@ -49,8 +49,8 @@ public:
             CustomHandler{.executable = "python3", .arguments = {"server.py"}};
     }
     Result<> start() {
-        EK_TRY_ASSIGN(handler_, start_custom_handler(app_));
-        return {};
+        handler_ = make_custom_handler(app_);
+        return handler_->begin();
     }
     Result<Outcome> invoke(const std::string& body) {
         Function function = a_function(Cardinality::many);

@@ -50,6 +50,10 @@ struct Outcome {
 class Handler {
 public:
     virtual ~Handler() = default;
+    // Starts what runs the functions, unless it runs, and returns once it is ready. An error says
+    // why it does not run; the next call tries again, after a pause. Threads: any, several at once;
+    // blocks. Only then, invoke().
+    virtual Result<> begin() { return {}; }
     // Threads: any; several at once, one for each partition. Blocks until the function has ended.
     // `handler_failed` and `timed_out` are failures of this execution. `unavailable`: it did not
     // begin, because what runs it is away or starting, or ended with others that may be to blame

@@ -57,7 +57,7 @@ public:
                 pause = ended(state, now);
             }
             if (state.is_starting || now < state.not_before) {
-                return away(state.is_starting ? "is starting" : "has ended and is started again");
+                return away(state.is_starting ? "is starting" : state.why);
             }
             state.is_starting = true;
             return std::shared_ptr<Worker>();
@@ -70,6 +70,10 @@ public:
         }
         if (!found.ok() || *found) return found;
         return begin();
+    }
+
+    bool is_starting() const {
+        return state_.with([](const State& state) { return state.is_starting; });
     }
 
     // Lets go of the worker: it ends once nobody uses it any more. get() starts another one.
@@ -96,6 +100,7 @@ private:
         std::uint32_t ends = 0;  // in a row
         Instant began{};
         Instant not_before{};
+        std::string why;  // there is none until then
         Random random{secure_number()};
     };
     static constexpr Duration healthy = std::chrono::minutes(1);
@@ -104,11 +109,13 @@ private:
         state.ends = now - state.began > healthy ? 1 : state.ends + 1;
         const Duration pause = restart_pause(state.ends, state.random);
         state.not_before = now + pause;
+        state.why = "has ended and is started again";
         return pause;
     }
 
     Result<std::shared_ptr<Worker>> begin() {
         auto started = start_();
+        const std::string why = started.ok() ? "" : "cannot be started: " + started.error().detail;
         const Instant now = SystemClock().now();
         const bool is_late = state_.with([&](State& state) {
             state.is_starting = false;
@@ -119,12 +126,13 @@ private:
             } else {
                 ++state.ends;
                 state.not_before = now + restart_pause(state.ends, state.random);
+                state.why = why;
             }
             return false;
         });
         if (is_late) return away("is stopped");
         // Whatever the cause: it did not begin, and the event is not to blame.
-        if (!started.ok()) return away("cannot be started: " + started.error().detail);
+        if (!started.ok()) return away(why);
         return started;
     }
 

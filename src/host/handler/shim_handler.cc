@@ -48,14 +48,18 @@ std::string output_body(const boost::json::value& value) {
 
 class ShimHandler final : public Handler {
 public:
-    ShimHandler(const App& app, Kind kind)
-        : app_(app), kind_(kind), workers_(kind == Kind::python ? "python" : "node", [this] {
-              return ShimWorker::start(kind_, app_.folder, app_.settings, app_.options.memory_max);
+    ShimHandler(const App& app, Kind kind, std::stop_token stop)
+        : app_(app),
+          kind_(kind),
+          stop_(std::move(stop)),
+          workers_(kind == Kind::python ? "python" : "node", [this] {
+              return ShimWorker::start(kind_, app_.folder, app_.settings, app_.options.memory_max,
+                                       stop_);
           }) {}
     ~ShimHandler() override { workers_.stop(); }
     void end() override { workers_.end(); }
 
-    Result<> begin() { return workers_.begin(); }
+    Result<> begin() override { return workers_.begin(); }
 
     Result<Outcome> invoke(const Invocation& invocation) override {
         EK_TRY_ASSIGN(auto request, shim_request(invocation, app_.options));
@@ -78,6 +82,7 @@ public:
 private:
     const App& app_;
     const Kind kind_;
+    const std::stop_token stop_;
     Workers<ShimWorker> workers_;
 };
 
@@ -131,10 +136,8 @@ Result<Outcome> shim_outcome(const std::string& line, std::string& trace) {
     return outcome;
 }
 
-Result<std::unique_ptr<Handler>> start_shim_handler(const App& app, Kind kind) {
-    auto handler = std::make_unique<ShimHandler>(app, kind);
-    EK_TRY(handler->begin());
-    return std::unique_ptr<Handler>(std::move(handler));
+std::unique_ptr<Handler> make_shim_handler(const App& app, Kind kind, std::stop_token stop) {
+    return std::make_unique<ShimHandler>(app, kind, std::move(stop));
 }
 
 }  // namespace evenkeel::host

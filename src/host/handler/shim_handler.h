@@ -4,14 +4,17 @@
 #pragma once
 
 #include <memory>
+#include <stop_token>
+#include <string>
 
 #include "base/result.h"
 #include "host/handler/handler.h"
 
 namespace evenkeel::host {
 
-// Starts the process, which loads the app. `kind` is python or node. `app` outlives the handler.
-Result<std::unique_ptr<Handler>> start_shim_handler(const App& app, Kind kind);
+// Its process loads the app. `kind` is python or node. `app` outlives the handler. `stop` ends a
+// start that is under way.
+std::unique_ptr<Handler> make_shim_handler(const App& app, Kind kind, std::stop_token stop = {});
 
 // One execution as the shim reads it: a line, with its end. Pure.
 struct ShimRequest {

@@ -49,11 +49,13 @@ void log_of_app(std::string_view process, std::string_view line) {
 
 Result<std::shared_ptr<ShimWorker>> ShimWorker::start(Kind kind, const std::string& folder,
                                                       const Environment& settings,
-                                                      std::optional<std::uint64_t> memory_max) {
+                                                      std::optional<std::uint64_t> memory_max,
+                                                      std::stop_token stop) {
     std::shared_ptr<ShimWorker> worker(new ShimWorker());
     ShimWorker* const self = worker.get();
     worker->name_ = kind == Kind::python ? "python" : "node";
     worker->start_end_ = SystemClock().now() + load_time_max;
+    worker->stop_start_ = std::move(stop);
     WorkerProcess::Options options;
     options.command = interpreter(kind, folder, settings);
     options.folder = folder;
@@ -144,6 +146,9 @@ void ShimWorker::on_tick() {
     for (auto* const answer : late) {
         answer->set(Error{ErrorCode::timed_out,
                           "it ran longer than functionTimeout; its process is started again"});
+    }
+    if (stop_start_.stop_requested()) {
+        greeted_.set(Error{ErrorCode::cancelled, name_ + " is not needed any more"});
     }
     if (!greeted_.is_set() && now > start_end_) {
         greeted_.set(Error{ErrorCode::timed_out, name_ + " did not load the app in two minutes"});

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stop_token>
 #include <string>
 #include <string_view>
 
@@ -26,10 +27,10 @@ namespace evenkeel::host {
 class ShimWorker {
 public:
     // Returns once the app is loaded. `kind` is python or node. `not_found`: there is no such
-    // interpreter; `timed_out` and `unavailable`: it did not load the app.
+    // interpreter; `timed_out` and `unavailable`: it did not load the app; `cancelled` by `stop`.
     static Result<std::shared_ptr<ShimWorker>> start(
         Kind kind, const std::string& folder, const Environment& settings,
-        std::optional<std::uint64_t> memory_max = std::nullopt);
+        std::optional<std::uint64_t> memory_max = std::nullopt, std::stop_token stop = {});
 
     // {"functions":[{"name":...,"bindings":[...],"retry":...}],"failures":["...traceback"]}
     const std::string& hello() const { return hello_; }
@@ -63,6 +64,7 @@ private:
     std::string name_;
     std::string hello_;
     Instant start_end_{};
+    std::stop_token stop_start_;
     Promise<Result<std::string>> greeted_;
     Guarded<State> state_;
     std::unique_ptr<WorkerProcess> process_;  // goes first

@@ -31,10 +31,14 @@ public:
     Workers(const std::string& name, const Start& start)
         : shared_(name, start), second_(name + " (for one execution)", start) {}
 
-    // Starts the shared process.
+    // Starts the shared process, or waits while another thread does.
     Result<> begin() {
-        EK_TRY(shared_.get());
-        return {};
+        while (true) {
+            while (shared_.is_starting()) poll(nullptr, 0, turn_poll_ms);
+            const auto worker = shared_.get();
+            if (worker.ok()) return {};
+            if (!shared_.is_starting()) return worker.error();
+        }
     }
     // Lets go of both, and starts no other one.
     void stop() {

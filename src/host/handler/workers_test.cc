@@ -1,10 +1,13 @@
 #include "host/handler/workers.h"
 
+#include <atomic>
 #include <memory>
 
 #include <gtest/gtest.h>
 
+#include "base/promise.h"
 #include "host/handler/invocation_fixture.h"
+#include "io/system/worker_pool.h"
 
 namespace evenkeel::host {
 namespace {
@@ -111,6 +114,41 @@ TEST_F(WorkersTest, a_failure_of_a_running_process_is_that_of_the_execution) {
     });
 
     EXPECT_EQ(result.error().code, ErrorCode::handler_failed);
+}
+
+TEST(Workers, begin_waits_while_another_thread_starts_the_process) {
+    Promise<bool> starts, may_be_ready;
+    std::atomic<int> started = 0;
+    Workers<FakeWorker> workers("fake", [&]() -> Result<std::shared_ptr<FakeWorker>> {
+        ++started;
+        starts.set(true);
+        may_be_ready.copy();
+        return std::make_shared<FakeWorker>();
+    });
+    io::system::WorkerPool others("others", 2);
+    Result<> first, second;
+
+    others.post([&] { first = workers.begin(); });
+    starts.copy();
+    others.post([&] { second = workers.begin(); });
+    may_be_ready.set(true);
+    others.finish();
+
+    EXPECT_TRUE(first.ok() && second.ok());
+    EXPECT_EQ(started, 1);
+}
+
+TEST(Workers, begin_says_why_the_process_does_not_start) {
+    Workers<FakeWorker> workers("fake", []() -> Result<std::shared_ptr<FakeWorker>> {
+        return Error{ErrorCode::not_found, "no such program"};
+    });
+
+    const auto first = workers.begin(), next = workers.begin();
+
+    for (const auto& each : {first, next}) {
+        EXPECT_EQ(each.error().code, ErrorCode::unavailable);
+        EXPECT_EQ(each.error().detail, "fake cannot be started: no such program");
+    }
 }
 
 }  // namespace

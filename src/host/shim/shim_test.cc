@@ -74,9 +74,9 @@ public:
                 [{"type": "eventHubTrigger", "name": "events", "direction": "in"}]})")
             .add("package.json", R"({"main": "functions.js"})")
             .add("functions.js", node_functions);
-        auto started = start_shim_handler(app_, kind);
+        handler_ = make_shim_handler(app_, kind);
+        const auto started = handler_->begin();
         EXPECT_TRUE(started.ok()) << started.error().detail;
-        if (started.ok()) handler_ = std::move(*started);
     }
     Result<Outcome> invoke(const std::string& event, std::uint32_t partition = 0) {
         const GivenEvents given(a_function(Cardinality::many), {{.body = '"' + event + '"'}});
@@ -134,9 +134,9 @@ TEST_P(Shim, finishes_its_executions_after_a_signal_to_the_service) {
 TEST(PythonShim, answers_with_the_failure_whatever_is_raised) {
     ShimApp app(Kind::python);
 
-    for (const auto& [event, name] : {std::pair("next", "StopIteration"),
-                                      std::pair("cancel", "CancelledError"),
-                                      std::pair("exit", "SystemExit")}) {
+    for (const auto& [event, name] :
+         {std::pair("next", "StopIteration"), std::pair("cancel", "CancelledError"),
+          std::pair("exit", "SystemExit")}) {
         const auto outcome = app.invoke(event);
 
         EXPECT_EQ(outcome.error().code, ErrorCode::handler_failed) << event;

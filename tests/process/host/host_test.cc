@@ -224,6 +224,23 @@ TEST_F(FunctionHost, runs_the_others_while_the_hub_of_one_is_missing) {
     EXPECT_TRUE(has(said, "the function runs")) << said;
 }
 
+TEST_F(FunctionHost, runs_the_others_while_a_handler_cannot_be_started) {
+    const std::string out = app_.path() + "/d/out";
+    app_.add("host.json", R"({"customHandler": {"description": {"defaultExecutablePath":
+                              "./missing"}}})")
+        .add("c/function.json", trigger(""))
+        .add("d/function.json", trigger(R"(, "evenkeel": {"command": "cat >> out"})"));
+    send(1, 1);
+
+    auto host = start("a");
+    EXPECT_TRUE(eventually([&] {
+        return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), "eh1");
+    }));
+    const std::string said = stop(*host);
+
+    EXPECT_TRUE(has(said, "missing")) << said;
+}
+
 TEST_F(FunctionHost, stops_though_an_execution_hangs) {
     app_.add("host.json", R"({"functionTimeout": "00:01:30", "customHandler": {"description":
                               {"defaultExecutablePath": "node", "arguments": ["server.js"]}}})")
