@@ -35,7 +35,8 @@ constexpr int settling_part = 4;
 constexpr int reads_max = 16;  // of one instance in a step
 constexpr std::size_t line_bytes_max = std::size_t{1} << 20;
 constexpr std::size_t notes_max = 20;
-constexpr std::size_t lookers_max = 8;  // functions that are looked at side by side
+constexpr std::size_t lookers_max = 32;                 // functions that are looked at side by side
+constexpr Duration look_max = std::chrono::seconds(5);  // then the others decide
 
 bool has_input(int descriptor) {
     pollfd one{descriptor, POLLIN, 0};
@@ -63,8 +64,10 @@ host::ScalePolicy policy_of(const HostScaleOptions& options, const host::App& ap
 struct Looked {
     const host::Function* function;
     std::unique_ptr<GroupWatch> watch;
-    std::optional<GroupLook> last;  // that succeeded
+    std::optional<GroupLook> last = {};  // that succeeded
     bool was_unknown = true;
+    bool is_asked = false;  // a look is under way,
+    bool is_late = false;   // and was not waited for
 };
 
 class Supervisor {
@@ -101,31 +104,29 @@ public:
 private:
     using Answers = std::vector<std::optional<Result<GroupLook>>>;
 
-    // Looks at all groups every now and then; decides once all have answered.
+    // Looks at all groups every now and then. Decides once all have answered, but does not wait for
+    // a hub or a store that says nothing: its lag is not known meanwhile.
     void watch() {
         const Instant now = clock_.now();
         if (!is_looking_) {
             if (now < next_look_) return;
             is_looking_ = true;
             next_look_ = now + options_.scale.every;
-            for (std::size_t i = 0; i < looked_.size(); ++i) {
-                lookers_.post([this, i] {
-                    auto answer = looked_[i].watch->look();
-                    answers_.with([&](Answers& all) { all[i] = std::move(answer); });
-                });
-            }
+            looks_end_ = now + look_max;
+            for (std::size_t i = 0; i < looked_.size(); ++i) look(i);
             return;
         }
-        auto all = answers_.with([&](Answers& answers) -> std::optional<Answers> {
-            if (!std::ranges::all_of(answers, [](const auto& each) { return each.has_value(); })) {
-                return std::nullopt;
-            }
-            return std::exchange(answers, Answers(looked_.size()));
-        });
-        if (!all) return;
+        take_answers();
+        const bool is_waiting = std::ranges::any_of(
+            looked_, [](const Looked& each) { return each.is_asked && !each.is_late; });
+        if (is_waiting && now < looks_end_) return;
         is_looking_ = false;
         has_looked_ = true;
-        for (std::size_t i = 0; i < all->size(); ++i) take(i, std::move(*all->at(i)));
+        for (std::size_t i = 0; i < looked_.size(); ++i) {
+            if (!looked_[i].is_asked) continue;
+            looked_[i].is_late = true;
+            take(i, Error{ErrorCode::timed_out, "its hub or its store does not answer"});
+        }
         controller_.note_owned(owned_by_instance());
         carry_out(decided());
         // A burst is not to wait for the next look at each step.
@@ -133,6 +134,25 @@ private:
             next_look_ = std::min(next_look_, clock_.now() + options_.scale.every / settling_part);
         }
         is_changed_ = true;
+    }
+
+    // One look at a time at each: one that is late goes on.
+    void look(std::size_t i) {
+        if (std::exchange(looked_[i].is_asked, true)) return;
+        lookers_.post([this, i] {
+            auto answer = looked_[i].watch->look();
+            answers_.with([&](Answers& all) { all[i] = std::move(answer); });
+        });
+    }
+
+    void take_answers() {
+        auto all = answers_.with(
+            [&](Answers& answers) { return std::exchange(answers, Answers(looked_.size())); });
+        for (std::size_t i = 0; i < all.size(); ++i) {
+            if (!all[i]) continue;
+            looked_[i].is_asked = looked_[i].is_late = false;
+            take(i, std::move(*all[i]));
+        }
     }
 
     void take(std::size_t i, Result<GroupLook> answer) {
@@ -339,6 +359,7 @@ private:
     bool is_looking_ = false;
     bool has_looked_ = false;  // once at least
     Instant next_look_{};
+    Instant looks_end_{};
     bool has_accepted_ = false;
     bool is_changed_ = true;
     bool is_clean_ = true;
@@ -359,11 +380,10 @@ Result<Looked> looked_at(const host::App& app, const host::Function& function) {
     named.connection = function.connection;
     EK_TRY_ASSIGN(auto remote, remote_of(named));
     return Looked{
-        &function,
-        std::make_unique<GroupWatch>(
+        .function = &function,
+        .watch = std::make_unique<GroupWatch>(
             std::move(remote), GroupPlace{function.event_hub, function.consumer_group, app.store},
-            "evenkeel host"),
-        std::nullopt, true};
+            "evenkeel host")};
 }
 
 }  // namespace

@@ -1,6 +1,9 @@
 // Apps as their users have them, in real processes against a real hub.
 #include <cstdlib>
 
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 #include "process/host/host_fixture.h"
@@ -222,6 +225,61 @@ TEST_F(FunctionHost, runs_the_others_while_the_hub_of_one_is_missing) {
 
     EXPECT_TRUE(has(said, "the function does not run")) << said;
     EXPECT_TRUE(has(said, "the function runs")) << said;
+}
+
+// Takes connections, and never says a word.
+class SilentServer {
+public:
+    SilentServer() {
+        sockaddr_in address{};
+        address.sin_family = AF_INET;
+        address.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
+        socklen_t size = sizeof address;
+        EXPECT_EQ(bind(socket_, reinterpret_cast<sockaddr*>(&address), size), 0);
+        EXPECT_EQ(listen(socket_, 100), 0);
+        getsockname(socket_, reinterpret_cast<sockaddr*>(&address), &size);
+        port_ = ntohs(address.sin_port);
+    }
+    ~SilentServer() { close(socket_); }
+    SilentServer(const SilentServer&) = delete;
+    SilentServer& operator=(const SilentServer&) = delete;
+    std::string connection() const {
+        return "Endpoint=sb://127.0.0.1:" + std::to_string(port_) +
+               ";SharedAccessKeyName=n;SharedAccessKey=a2V5;UseDevelopmentEmulator=true";
+    }
+
+private:
+    const int socket_ = ::socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+    int port_ = 0;
+};
+
+// With 0 instances to begin with, the controller starts one only once it has decided. Each hub that
+// is silent costs a minute, which nobody waits for.
+TEST_F(FunctionHost, runs_the_others_while_hubs_do_not_answer) {
+    const SilentServer silent;
+    const auto function = [](const std::string& hub) {
+        return R"({"bindings": [{"type": "eventHubTrigger", "name": "events", "eventHubName":
+            "eh1", "cardinality": "many", "connection": ")" +
+               hub + R"("}], "evenkeel": {"command": "cat >> out"}})";
+    };
+    app_.add("host.json", "{}")
+        .add("local.settings.json",
+             R"({"Values": {"SILENT": ")" + silent.connection() + R"("}})")
+        .add("a/function.json", function("SILENT"))
+        .add("b/function.json", function("SILENT"))
+        .add("c/function.json", function("SILENT"))
+        .add("d/function.json", function("HUB"));
+    const std::string out = app_.path() + "/d/out";
+    send(1, 1);
+
+    Process host({test::evenkeel_program(), "host", app_.path(), "--instances", "0..2", "--store",
+                  store(), "--status-file", folder_.path() + "/status.json"});
+    EXPECT_TRUE(eventually([&] {
+        return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), "eh1");
+    }));
+
+    host.signal(SIGKILL);
+    host.wait();
 }
 
 TEST_F(FunctionHost, runs_the_others_while_a_handler_cannot_be_started) {
