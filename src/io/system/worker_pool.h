@@ -2,7 +2,8 @@
 //
 //     post ──▶ [tasks, first come first served] ──▶ work/0 … work/N
 //
-// Unlike other executors it runs several tasks at once; they begin in the order of posting.
+// Unlike other executors it runs several tasks at once; they begin in the order of posting. The
+// first thread starts with the pool, each other one when there is a task and all are busy.
 // Threads: any but its own for finish().
 #pragma once
 
@@ -16,7 +17,7 @@ namespace evenkeel::io::system {
 
 class WorkerPool final : public Executor {
 public:
-    // Starts at once. The operating system shows "<name>/0" and so on, at most 15 bytes.
+    // At most so many threads. The operating system shows "<name>/0" and so on, at most 15 bytes.
     WorkerPool(std::string_view name, std::uint32_t threads);
     // Finishes.
     ~WorkerPool() override;

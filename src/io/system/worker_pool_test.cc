@@ -2,7 +2,10 @@
 
 #include <atomic>
 #include <deque>
+#include <filesystem>
+#include <fstream>
 #include <latch>
+#include <string>
 
 #include <gtest/gtest.h>
 
@@ -44,6 +47,49 @@ TEST(WorkerPool, uses_every_thread_when_each_task_waits_for_the_others) {
 
     pool.finish();
     EXPECT_EQ(quick, 100);
+}
+
+// Of this process, by the beginning of their name.
+int threads_named(const std::string& begin) {
+    int found = 0;
+    for (const auto& task : std::filesystem::directory_iterator("/proc/self/task")) {
+        std::string name;
+        std::ifstream(task.path() / "comm") >> name;
+        if (name.starts_with(begin)) ++found;
+    }
+    return found;
+}
+
+TEST(WorkerPool, starts_a_thread_only_when_all_others_are_busy) {
+    Promise<bool> first_runs, second_runs, let_go;
+    WorkerPool pool("lazy", 8);
+
+    pool.post([&] {
+        first_runs.set(true);
+        let_go.copy();
+    });
+    first_runs.wait();
+    const int before = threads_named("lazy/");
+    pool.post([&] {
+        second_runs.set(true);
+        let_go.copy();
+    });
+    second_runs.wait();
+
+    EXPECT_EQ(before, 1);
+    EXPECT_EQ(threads_named("lazy/"), 2);
+    let_go.set(true);
+}
+
+TEST(WorkerPool, starts_threads_for_what_is_queued_when_it_finishes) {
+    constexpr int threads = 4;
+    std::latch all_here(threads);
+    {
+        WorkerPool pool("work", threads);
+        for (int i = 0; i < threads; ++i) pool.post([&] { all_here.arrive_and_wait(); });
+    }
+
+    EXPECT_TRUE(all_here.try_wait());
 }
 
 TEST(WorkerPool, runs_all_that_was_posted_before_it_ends_and_nothing_after) {
