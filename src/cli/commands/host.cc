@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include <sys/prctl.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -26,6 +27,7 @@ bool is_told_to_stop(Interrupt& interrupt, bool is_supervised) {
 }
 
 ExitCode run_instance(const HostCommandOptions& options, const host::App& app) {
+    prctl(PR_SET_NAME, "evenkeel");  // the controller starts it as /proc/self/exe: "exe"
     Interrupt interrupt;
     const std::string& name = options.instance;
     if (!options.is_supervised) print_app(app, fmt::format("Instance {} of {}", name, app.folder));
@@ -53,10 +55,9 @@ ExitCode run_instance(const HostCommandOptions& options, const host::App& app) {
     fmt::print(stderr, "{}{}, {} failed; {} handled{}{}\n",
                options.is_supervised ? name + ": " : "", plural(report.executions, "execution"),
                report.failures, plural(report.events, "event"),
-               report.not_json == 0
-                   ? ""
-                   : fmt::format("; {} passed on as text, which are not JSON",
-                                 plural(report.not_json, "event")),
+               report.not_json == 0 ? ""
+                                    : fmt::format("; {} passed on as text, which are not JSON",
+                                                  plural(report.not_json, "event")),
                report.is_clean ? "" : "; some checkpoints could not be stored");
     if (ended) return fail("an instance ended by itself", *ended);
     return report.is_clean ? ExitCode::done : ExitCode::failed;

@@ -28,6 +28,10 @@ TEST_F(ScaledHost, splits_ten_partitions_and_the_eleventh_instance_waits) {
     ASSERT_TRUE(settles({10})) << "one instance takes all";
     send_to_all(partitions, 1, 20);
     ASSERT_TRUE(settles({5, 5})) << "two share them";
+    for (const auto& [name, instance] : status().instances) {
+        const std::string comm = "/proc/" + std::to_string(instance.process) + "/comm";
+        EXPECT_EQ(test::read_whole_file(comm), "evenkeel\n") << name;
+    }
     send_to_all(partitions, 21, 100);
     ASSERT_TRUE(settles(std::vector<std::size_t>(10, 1))) << "ten have one each";
     stop_scaled(*host);
