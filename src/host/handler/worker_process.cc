@@ -96,6 +96,25 @@ struct Child {
     std::optional<std::uint64_t> memory_max;
 };
 
+// In the guard, a second child: waits for the end of `alive`, which comes with our own end, and
+// then ends what the worker has started. A shell, because a mere copy of us would keep our memory.
+// It takes no signals of the group, and ends with it. Only calls that are safe between fork() and
+// exec().
+[[noreturn]] void become_guard(int alive, pid_t leader, char* const* arguments) {
+    if (setpgid(0, leader) != 0) _exit(no_program);
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_SETMASK, &all, nullptr);
+    // It keeps no output of ours open.
+    const int nothing = open("/dev/null", O_RDWR | O_CLOEXEC);  // tidy: allow file: safe after fork
+    if (nothing < 0 || dup2(alive, 0) < 0 || dup2(nothing, 1) < 0 || dup2(nothing, 2) < 0) {
+        _exit(no_program);
+    }
+    char* const environment[] = {nullptr};
+    execve("/bin/sh", arguments, environment);
+    _exit(no_program);
+}
+
 // In the child: only calls that are safe between fork() and exec().
 [[noreturn]] void become(const Child& child, pid_t parent) {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -137,6 +156,8 @@ struct WorkerProcess::State {
     Descriptor wake;
     Descriptor exited;  // readable once the process has ended; closed if the system has none
     Descriptor input, output, errors, answers;
+    pid_t guard = -1;  // the process that ends the group if we are killed; none without a shell
+    Descriptor alive;  // its input
     Guarded<std::string> outbox;
     std::string unsent;    // what the pipe has not taken yet,
     std::size_t sent = 0;  // behind so many bytes that it has
@@ -145,14 +166,13 @@ struct WorkerProcess::State {
     io::system::WorkerThread thread{"worker-io/0"};
 
     Result<> spawn();
+    void start_guard();
     void run();
     bool has_unsent() const { return input.is_open() && sent < unsent.size(); }
     void send();
     bool receive(Stream stream, Descriptor& from);
     void lines_of(Stream stream, std::string& text, std::size_t searched);
-    bool has_outputs() const {
-        return output.is_open() || errors.is_open() || answers.is_open();
-    }
+    bool has_outputs() const { return output.is_open() || errors.is_open() || answers.is_open(); }
     bool is_gone() const;
     void take_end();
     void signal_group(int number) const {
@@ -208,9 +228,25 @@ Result<> WorkerProcess::State::spawn() {
     // For batches of events in few steps. A limit of the system may refuse it, which does no harm.
     static_cast<void>(fcntl(input.get(), F_SETPIPE_SZ, pipe_bytes));
     if (answers.is_open()) static_cast<void>(fcntl(answers.get(), F_SETPIPE_SZ, pipe_bytes));
+    start_guard();
     wake = Descriptor(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
     exited = Descriptor(static_cast<int>(syscall(SYS_pidfd_open, forked, 0)));
     return {};
+}
+
+// The kernel kills the worker when we end, but not what that has started.
+void WorkerProcess::State::start_guard() {
+    auto pipe = make_pipe();
+    if (!pipe.ok()) return;
+    const pid_t leader = process;
+    std::vector<std::string> words = {"sh", "-c", fmt::format("read line; kill -9 -{}", leader)};
+    const auto arguments = pointers(words);
+    const pid_t forked = fork();
+    if (forked == 0) become_guard(pipe->read.get(), leader, arguments.data());
+    if (forked < 0) return;
+    setpgid(forked, leader);  // here too: the group may be ended before it runs
+    guard = forked;
+    alive = std::move(pipe->write);
 }
 
 // What was sent is cut off only when it is the greater part, so that each byte moves about once.
@@ -323,10 +359,15 @@ bool WorkerProcess::State::is_gone() const {
 void WorkerProcess::State::take_end() {
     input.close();
     const pid_t leader = process;
-    int status = 0;
+    int status = 0, ignored = 0;
     while (waitpid(leader, &status, 0) < 0 && errno == EINTR) {
     }
-    kill(-leader, SIGKILL);  // what it has started and left
+    kill(-leader, SIGKILL);  // what it has started and left, and the guard
+    if (guard > 0) {
+        kill(guard, SIGKILL);  // if it has not come into the group
+        while (waitpid(guard, &ignored, 0) < 0 && errno == EINTR) {
+        }
+    }
     ending = end_of(status);
     if (!why_killed.empty()) ending.how = why_killed;
     ended = true;

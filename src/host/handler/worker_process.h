@@ -5,8 +5,8 @@
 //
 // All of its input and output is done by one thread, worker-io/0 of this object, so that a process
 // that does not read, or writes without end, holds nobody else up. It is the leader of a process
-// group, which is killed when it ends. It ends with us, also if we are killed; what it has started
-// then goes on.
+// group, which is killed when it ends. It ends with us, also if we are killed: then a guard, a
+// small second process in the group, kills what is left of it.
 // Threads: any.
 #pragma once
 

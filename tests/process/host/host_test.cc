@@ -299,6 +299,29 @@ TEST_F(FunctionHost, runs_the_others_while_a_handler_cannot_be_started) {
     EXPECT_TRUE(has(said, "missing")) << said;
 }
 
+// The handler is the child of a shell, which the kernel does not end with the host.
+TEST_F(FunctionHost, leaves_no_handler_behind_when_it_is_killed) {
+    app_.add("host.json", R"({"customHandler": {"description": {"defaultExecutablePath": "sh",
+                              "arguments": ["-c", "node server.js; true"]}}})")
+        .add("server.js", R"(
+require("http").createServer((request, response) => response.end())
+    .listen(process.env.FUNCTIONS_CUSTOMHANDLER_PORT, "127.0.0.1",
+            () => require("fs").writeFileSync("pid", process.pid + "\n"));
+)")
+        .add("f/function.json", trigger(""));
+    const std::string file = app_.path() + "/pid";
+    auto host = start("a");
+    ASSERT_TRUE(eventually(
+        [&] { return access(file.c_str(), F_OK) == 0 && has(test::read_whole_file(file), "\n"); }));
+    const int handler = std::stoi(test::read_whole_file(file));
+    ASSERT_EQ(kill(handler, 0), 0);
+
+    host->signal(SIGKILL);
+    host->wait();
+
+    EXPECT_TRUE(eventually([&] { return kill(handler, 0) != 0; }));
+}
+
 TEST_F(FunctionHost, stops_though_an_execution_hangs) {
     app_.add("host.json", R"({"functionTimeout": "00:01:30", "customHandler": {"description":
                               {"defaultExecutablePath": "node", "arguments": ["server.js"]}}})")
