@@ -7,6 +7,8 @@
 #include <unistd.h>
 
 #include "process/host/host_fixture.h"
+#include "support/faulty_proxy.h"
+#include "support/redis_server.h"
 
 namespace evenkeel::fault {
 namespace {
@@ -118,6 +120,35 @@ TEST_F(FunctionHost, runs_the_apps_that_init_writes) {
     }
 }
 
+// With the packages of their language, which `pip install` and `npm install` would bring.
+TEST_F(FunctionHost, runs_the_python_and_node_apps_that_init_writes) {
+    for (const std::string kind : {"python", "node"}) {
+        const Outcome packages =
+            run_to_end({test::source_path("tests/process/host/packages"), kind});
+        if (packages.exit_code != 0) GTEST_SKIP() << packages.errors;
+        const std::string found = packages.output.substr(0, packages.output.find('\n'));
+        const std::string app = folder_.path() + "/" + kind;
+        expect_done({"host", "init", kind, app});
+        if (kind == "python") setenv("PYTHONPATH", found.c_str(), 1);
+        if (kind == "node") {
+            ASSERT_EQ(symlink((found + "/node_modules").c_str(), (app + "/node_modules").c_str()),
+                      0);
+        }
+        expect_done({"send", "eh1", "-q", "hello " + kind});
+
+        Process host({test::evenkeel_program(), "host", app, "--instance", "a", "--store",
+                      "sqlite:" + folder_.path() + "/" + kind + ".db"});
+        std::string said, line;
+        do {
+            line = host.read_error_line();
+            said += line + "\n";
+        } while (!line.empty() && !has(line, "hello " + kind));
+        EXPECT_TRUE(has(said, "hello " + kind)) << said;
+        said += stop(host);
+        EXPECT_FALSE(has(said, "error")) << said;
+    }
+}
+
 // A process for each event: one of them wants more than it may have.
 TEST_F(FunctionHost, dead_letters_what_eats_the_memory) {
     const std::string out = app_.path() + "/f/out";
@@ -165,6 +196,77 @@ TEST_F(FunctionHost, dead_letters_what_a_custom_handler_refuses) {
     EXPECT_TRUE(has(evenkeel({"deadletter", "ls", "eh1", "--store",
                               "sqlite:" + folder_.path() + "/progress.db"}),
                     "status 500"));
+}
+
+// A single event is text in text, and its handler parses it twice.
+TEST_F(FunctionHost, gives_a_custom_handler_one_event_at_a_time) {
+    app_.add("host.json", R"({"customHandler": {"description": {"defaultExecutablePath": "node",
+                             "arguments": ["server.js"]}}})")
+        .add("server.js", R"(
+require("http").createServer((request, response) => {
+    let text = "";
+    request.on("data", (part) => text += part);
+    request.on("end", () => {
+        response.setHeader("Content-Type", "application/json");
+        if (request.method !== "POST") return response.end();
+        const { Data, Metadata } = JSON.parse(text);
+        const event = JSON.parse(JSON.parse(Data.event));
+        const n = JSON.parse(Metadata.SequenceNumber);
+        response.end(JSON.stringify({Outputs: {alerts: {seen: event.n, from: request.url, n}}}));
+    });
+}).listen(process.env.FUNCTIONS_CUSTOMHANDLER_PORT, "127.0.0.1");
+)")
+        .add("f/function.json", R"({"bindings": [{"type": "eventHubTrigger", "name": "event",
+            "eventHubName": "eh1", "connection": "HUB", "cardinality": "one"}, {"type": "eventHub",
+            "direction": "out", "name": "alerts", "eventHubName": "alerts",
+            "connection": "HUB"}]})");
+    expect_done({"send", "eh1", "-q", "--partition", "0", R"({"n":1})", R"({"n":2})"});
+
+    auto host = start("a");
+    const std::string seen = alerts(2);
+    stop(*host);
+
+    EXPECT_TRUE(has(seen, R"({"seen":1,"from":"/f","n":0})")) << seen;
+    EXPECT_TRUE(has(seen, R"({"seen":2,"from":"/f","n":1})")) << seen;
+}
+
+TEST_F(FunctionHost, goes_on_after_its_store_was_away) {
+    std::string why;
+    const auto redis = test::RedisServer::start(why);
+    if (!redis) GTEST_SKIP() << why;
+    test::FaultyProxy proxy(redis->port());
+    const std::string out = app_.path() + "/f/out";
+    app_.add("host.json", "{}")
+        .add("f/function.json", trigger(R"(, "evenkeel": {"command": "cat >> out"})"));
+    const auto has_handled = [&](int last) {
+        return eventually([&] {
+            if (access(out.c_str(), F_OK) != 0) return false;
+            const std::string text = test::read_whole_file(out);
+            for (int n = 1; n <= last; ++n) {
+                if (!has(text, R"({\"n\":)" + std::to_string(n) + "}")) return false;
+            }
+            return true;
+        });
+    };
+    const std::string address = "redis://127.0.0.1:" + std::to_string(proxy.port());
+
+    send(1, 5);
+    Process host({test::evenkeel_program(), "host", app_.path(), "--instance", "a", "--store",
+                  address, "--profile", "fast"});
+    EXPECT_TRUE(has_handled(5));
+    proxy.refuse(true);
+    send(6, 10);
+    std::string line;
+    do {
+        line = host.read_error_line();
+        ASSERT_FALSE(line.empty()) << "the host has ended";
+    } while (!has(line, "function=f"));
+    proxy.refuse(false);
+    EXPECT_TRUE(has_handled(10));
+    stop(host);
+
+    EXPECT_TRUE(
+        has(evenkeel({"scale", "eh1", "--store", redis->url(), "-o", "json"}), "\"unread\":0"));
 }
 
 // A service manager signals all processes of the service, and the handler ends first.
@@ -263,8 +365,7 @@ TEST_F(FunctionHost, runs_the_others_while_hubs_do_not_answer) {
                hub + R"("}], "evenkeel": {"command": "cat >> out"}})";
     };
     app_.add("host.json", "{}")
-        .add("local.settings.json",
-             R"({"Values": {"SILENT": ")" + silent.connection() + R"("}})")
+        .add("local.settings.json", R"({"Values": {"SILENT": ")" + silent.connection() + R"("}})")
         .add("a/function.json", function("SILENT"))
         .add("b/function.json", function("SILENT"))
         .add("c/function.json", function("SILENT"))
@@ -274,9 +375,8 @@ TEST_F(FunctionHost, runs_the_others_while_hubs_do_not_answer) {
 
     Process host({test::evenkeel_program(), "host", app_.path(), "--instances", "0..2", "--store",
                   store(), "--status-file", folder_.path() + "/status.json"});
-    EXPECT_TRUE(eventually([&] {
-        return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), "eh1");
-    }));
+    EXPECT_TRUE(eventually(
+        [&] { return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), "eh1"); }));
 
     host.signal(SIGKILL);
     host.wait();
@@ -291,9 +391,8 @@ TEST_F(FunctionHost, runs_the_others_while_a_handler_cannot_be_started) {
     send(1, 1);
 
     auto host = start("a");
-    EXPECT_TRUE(eventually([&] {
-        return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), "eh1");
-    }));
+    EXPECT_TRUE(eventually(
+        [&] { return access(out.c_str(), F_OK) == 0 && has(test::read_whole_file(out), "eh1"); }));
     const std::string said = stop(*host);
 
     EXPECT_TRUE(has(said, "missing")) << said;
@@ -436,7 +535,10 @@ TEST_F(FunctionHost, runs_a_python_app_as_it_is) {
         run_to_end({test::source_path("tests/process/host/packages"), "python"});
     if (packages.exit_code != 0) GTEST_SKIP() << "azure-functions: " << packages.errors;
     setenv("PYTHONPATH", packages.output.substr(0, packages.output.find('\n')).c_str(), 1);
-    app_.add("host.json", "{}").add("function_app.py", python_app);
+    app_.add("host.json", "{}")
+        .add("function_app.py", python_app)
+        .add("broken/__init__.py", "import not_there\n")
+        .add("broken/function.json", trigger(""));
 
     send(1, 20);
     auto host = start("a");
@@ -445,6 +547,8 @@ TEST_F(FunctionHost, runs_a_python_app_as_it_is) {
 
     EXPECT_EQ(count(seen, "seen"), 20u) << seen;
     EXPECT_TRUE(has(said, "many got ")) << said;
+    EXPECT_TRUE(has(said, "function 'broken' cannot be loaded")) << said;
+    EXPECT_TRUE(has(said, "ModuleNotFoundError")) << said;
 }
 
 TEST_F(FunctionHost, runs_a_node_app_as_it_is) {
