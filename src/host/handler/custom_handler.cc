@@ -101,7 +101,9 @@ struct CustomWorker {
 class CustomHandlers final : public Handler {
 public:
     CustomHandlers(const App& app, std::stop_token stop)
-        : app_(app), stop_(std::move(stop)), workers_("the custom handler", [this] { return start(); }) {}
+        : app_(app),
+          stop_(std::move(stop)),
+          workers_("the custom handler", [this] { return start(); }) {}
     ~CustomHandlers() override { workers_.stop(); }
     void end() override { workers_.end(); }
 
@@ -115,10 +117,17 @@ public:
                       workers_.call<http::ClientResponse>(invocation, [&](CustomWorker& worker) {
                           return post(worker, invocation, request.body);
                       }));
-        return wire_outcome({.status = answer.status,
-                             .content_type = answer.field("Content-Type"),
-                             .body = answer.body},
-                            invocation.function, app_.options);
+        auto outcome = wire_outcome({.status = answer.status,
+                                     .content_type = answer.field("Content-Type"),
+                                     .body = answer.body},
+                                    invocation.function, app_.options);
+        if (outcome.ok() && outcome->has_decoded_base64 && !has_told_of_base64_.exchange(true)) {
+            log_invocation(invocation, "warning",
+                           "an output is base64 and was decoded, as Azure Functions does; "
+                           "\"base64Outputs\": false in the section \"evenkeel\" of host.json "
+                           "sends it as it is. This is logged once");
+        }
+        return outcome;
     }
 
     void release(const Function& function, std::uint32_t partition) override {
@@ -246,6 +255,7 @@ private:
 
     const App& app_;
     const std::stop_token stop_;
+    std::atomic<bool> has_told_of_base64_ = false;
     Workers<CustomWorker> workers_;
 };
 

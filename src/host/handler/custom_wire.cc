@@ -74,7 +74,9 @@ public:
             }
         } else if (value.is_string() && options_.base64_outputs && !known->is_binary) {
             const std::string text = text_of(value.get_string());
-            output.bodies.push_back(base64_decoded(text).value_or(text));
+            const auto decoded = base64_decoded(text);
+            if (decoded && !text.empty()) outcome.has_decoded_base64 = true;
+            output.bodies.push_back(decoded.value_or(text));
         } else {
             output.bodies.push_back(body_of(value, raw));
         }

@@ -78,6 +78,54 @@ TEST(CustomWire, has_the_metadata_of_azure) {
     }
 }
 
+// The whole request, byte for byte.
+TEST(CustomWire, asks_as_azure_does) {
+    const Property room{"room", std::string_view("k2")};
+    const EventBatchOptions from_azure{
+        .first_sequence_number = 7,
+        .enqueued_time = Timestamp(
+            std::chrono::milliseconds(parse_wall_time("2026-11-16T18:00:00.120Z")->milliseconds)),
+        .partition_key = "home-1"};
+    const GivenEvents many(a_function(Cardinality::many),
+                           {{.body = R"({"t":1})", .properties = {&room, 1}}, {.body = "\xc3\xa4"}},
+                           from_azure);
+    const GivenEvents one(a_function(Cardinality::one), {{.body = "\xc3\xa4\n"}}, from_azure);
+    const auto now = *parse_wall_time("2026-11-16T18:00:01.234Z");
+
+    EXPECT_EQ(wire_request(many.invocation(), {}, "a-guid", now)->body,
+              R"({"Data":{"events":"[{\"t\":1},\")"
+              "\xc3\xa4"
+              R"(\"]"},"Metadata":{"PartitionContext":{"IsCheckpointingAfterInvocation":true,)"
+              R"("FullyQualifiedNamespace":"localhost","EventHubName":"homes",)"
+              R"("ConsumerGroup":"agg","PartitionId":"3"},"PartitionKeyArray":"[\"home-1\",)"
+              R"(\"home-1\"]","OffsetArray":"[\"0\",\"34\"]","SequenceNumberArray":"[7,8]",)"
+              R"("EnqueuedTimeUtcArray":"[\"2026-11-16T18:00:00.12\",)"
+              R"(\"2026-11-16T18:00:00.12\"]","PropertiesArray":"[{\"room\":\"k2\"},{}]",)"
+              R"("SystemPropertiesArray":"[{\"x-opt-sequence-number\":7,\"x-opt-offset\":\"0\",)"
+              R"(\"x-opt-enqueued-time\":\"2026-11-16T18:00:00.12\",)"
+              R"(\"x-opt-partition-key\":\"home-1\",\"SequenceNumber\":7,\"Offset\":0,)"
+              R"(\"PartitionKey\":\"home-1\",\"EnqueuedTimeUtc\":\"2026-11-16T18:00:00.12\"},)"
+              R"({\"x-opt-sequence-number\":8,\"x-opt-offset\":\"34\",)"
+              R"(\"x-opt-enqueued-time\":\"2026-11-16T18:00:00.12\",)"
+              R"(\"x-opt-partition-key\":\"home-1\",\"SequenceNumber\":8,\"Offset\":34,)"
+              R"(\"PartitionKey\":\"home-1\",\"EnqueuedTimeUtc\":\"2026-11-16T18:00:00.12\"}]",)"
+              R"("sys":{"MethodName":"many","UtcNow":"2026-11-16T18:00:01.2340000Z",)"
+              R"("RandGuid":"a-guid"}}})");
+    EXPECT_EQ(wire_request(one.invocation(), {}, "a-guid", now)->body,
+              R"({"Data":{"events":"\")"
+              "\xc3\xa4"
+              R"(\\n\""},"Metadata":{"PartitionContext":{"IsCheckpointingAfterInvocation":true,)"
+              R"("FullyQualifiedNamespace":"localhost","EventHubName":"homes",)"
+              R"("ConsumerGroup":"agg","PartitionId":"3"},"PartitionKey":"\"home-1\"",)"
+              R"("Offset":"\"0\"","SequenceNumber":"7","EnqueuedTimeUtc":"2026-11-16T18:00:00",)"
+              R"("Properties":{},"SystemProperties":{"x-opt-sequence-number":7,)"
+              R"("x-opt-offset":"0","x-opt-enqueued-time":"2026-11-16T18:00:00.12",)"
+              R"("x-opt-partition-key":"home-1","SequenceNumber":7,"Offset":0,)"
+              R"("PartitionKey":"home-1","EnqueuedTimeUtc":"2026-11-16T18:00:00.12"},)"
+              R"("sys":{"MethodName":"many","UtcNow":"2026-11-16T18:00:01.2340000Z",)"
+              R"("RandGuid":"a-guid"}}})");
+}
+
 TEST(CustomWire, writes_the_time_of_one_event_in_whole_seconds) {
     const GivenEvents given(a_function(Cardinality::one), {{.body = "1"}},
                             {.enqueued_time = Timestamp(std::chrono::milliseconds(
@@ -117,6 +165,20 @@ TEST(CustomAnswer, has_outputs_that_are_base64_decoded) {
         (std::vector<std::string>{"test"}));
     EXPECT_EQ(bodies_of(R"({"Outputs": {"alerts": "no base64"}})", with_alerts),
               (std::vector<std::string>{"no base64"}));
+}
+
+TEST(CustomAnswer, tells_that_an_output_was_decoded) {
+    const auto is_told = [](const std::string& output, const HostOptions& options = {}) {
+        const auto outcome = wire_outcome(json_answer(R"({"Outputs": {"alerts": )" + output + "}}"),
+                                          with_alerts, options);
+        return outcome.ok() && outcome->has_decoded_base64;
+    };
+
+    EXPECT_TRUE(is_told(R"("test")"));
+    EXPECT_FALSE(is_told(R"("")"));
+    EXPECT_FALSE(is_told(R"("no base64")"));
+    EXPECT_FALSE(is_told(R"(["test"])"));
+    EXPECT_FALSE(is_told(R"("test")", {.base64_outputs = false}));
 }
 
 TEST(CustomAnswer, makes_one_event_of_each_element) {

@@ -45,6 +45,7 @@ struct BoundOutput {
 struct Outcome {
     std::vector<BoundOutput> outputs = {};
     std::vector<std::string> logs = {};
+    bool has_decoded_base64 = false;  // an output that may have been meant as text
 };
 
 class Handler {
