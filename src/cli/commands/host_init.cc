@@ -136,7 +136,9 @@ ExitCode host_init(const HostInitOptions& options) {
     fmt::print("{} is a small app that shows the events of the event hub eh1. Next:\n",
                options.folder);
     if (options.kind == "python")
-        fmt::print("  pip install -r {}/requirements.txt\n", options.folder);
+        fmt::print(
+            "  python3 -m venv {0}/.venv && {0}/.venv/bin/pip install -r {0}/requirements.txt\n",
+            options.folder);
     if (options.kind == "cpp") {
         fmt::print("  c++ -O2 -o {0}/show/show {0}/show/show.cc\n", options.folder);
     }

@@ -265,7 +265,7 @@ def main():
     except ImportError as error:
         say({"evenkeel": 1, "functions": [], "failures": [
             f"the package azure-functions cannot be imported ({error}); install it: "
-            "pip install -r requirements.txt"]})
+            "python3 -m venv .venv && .venv/bin/pip install -r requirements.txt"]})
         return
     functions, failures = load_all()
     say({"evenkeel": 1, "failures": failures, "functions": [
