@@ -1,8 +1,10 @@
 #include "host/handler/cloud_handler.h"
 
 #include <chrono>
+#include <map>
 #include <memory>
 #include <set>
+#include <string>
 #include <utility>
 
 #include <fmt/core.h>
@@ -36,6 +38,12 @@ public:
     }
 
     Result<Outcome> invoke(const Invocation& invocation) override {
+        const auto calls = calls_.with([](const auto& opened) { return opened; });
+        if (!calls) return Error{ErrorCode::unavailable, "requests cannot be sent yet"};
+        const std::string& url = invocation.function.url;
+        if (is_left_alone(url)) {
+            return Error{ErrorCode::unavailable, "the receiver has asked for time (Retry-After)"};
+        }
         CloudRequest request = cloud_request(invocation);
         // Shared with its request, which may go on after end().
         const auto answer = std::make_shared<Answer>();
@@ -44,10 +52,8 @@ public:
             return pending.has_ended;
         });
         if (has_ended) return ended();
-        const auto calls = calls_.with([](const auto& opened) { return opened; });
-        if (!calls) return Error{ErrorCode::unavailable, "requests cannot be sent yet"};
         calls->fetch({.method = "POST",
-                      .url = invocation.function.url,
+                      .url = url,
                       .fields = std::move(request.fields),
                       .body = std::move(request.body)},
                      [answer](Result<http::Fetched> fetched) { answer->set(std::move(fetched)); });
@@ -61,6 +67,11 @@ public:
             }
             return Error{ErrorCode::unavailable,
                          fmt::format("the receiver is away: {}", fetched.error().detail)};
+        }
+        http::ClientResponse& response = fetched->response;
+        if (const auto pause = retry_after(response.status, response.field("Retry-After"))) {
+            const Instant end = SystemClock().now() + *pause;
+            left_alone_.with([&](auto& all) { all.insert_or_assign(url, end); });
         }
         return cloud_outcome(fetched->response.status, std::move(fetched->response.body),
                              invocation.function);
@@ -81,12 +92,21 @@ private:
         std::set<std::shared_ptr<Answer>> answers;
         bool has_ended = false;
     };
+    // One receiver may serve several functions and partitions.
+    bool is_left_alone(const std::string& url) const {
+        const Instant now = SystemClock().now();
+        return left_alone_.with([&](const auto& all) {
+            const auto found = all.find(url);
+            return found != all.end() && now < found->second;
+        });
+    }
     static Error ended() {
         return {ErrorCode::unavailable, "the receiver did not answer before the host stopped"};
     }
 
     const App& app_;
     Guarded<Pending> pending_;
+    Guarded<std::map<std::string, Instant>> left_alone_;  // until then, by URL
     Guarded<std::shared_ptr<http::Fetcher>> calls_;
 };
 

@@ -10,7 +10,7 @@
 namespace evenkeel::host {
 namespace {
 
-// Answers with the id of the event, with 500 to "fail", and never to "hang".
+// Answers with the id of the event, with 500 to "fail", never to "hang", and with 503 to "busy".
 constexpr const char* receiver = R"(
 import http.server
 import threading
@@ -21,7 +21,8 @@ class Receiver(http.server.BaseHTTPRequestHandler):
             print("hangs", flush=True)
             threading.Event().wait()
         answer = self.headers["ce-id"].encode()
-        self.send_response(500 if body == "fail" else 200)
+        self.send_response({"fail": 500, "busy": 503}.get(body, 200))
+        if body == "busy": self.send_header("Retry-After", "120")
         self.send_header("Content-Length", str(len(answer)))
         self.end_headers()
         self.wfile.write(answer)
@@ -88,6 +89,19 @@ TEST(CloudHandler, tells_failures_from_a_receiver_that_is_away) {
     EXPECT_EQ(receiving.invoke("fail").error().code, ErrorCode::handler_failed);
     receiving.end();
     EXPECT_EQ(receiving.invoke("hello").error().code, ErrorCode::unavailable);
+}
+
+TEST(CloudHandler, leaves_a_receiver_alone_as_long_as_it_says) {
+    Received receiving;
+    const auto handler = make_cloud_handler(receiving.app());
+    ASSERT_TRUE(handler->begin().ok());
+
+    const auto busy = receiving.invoke(*handler, "busy");
+    const auto next = receiving.invoke(*handler, "hello");
+
+    EXPECT_EQ(busy.error().code, ErrorCode::unavailable) << busy.error().detail;
+    EXPECT_EQ(next.error().code, ErrorCode::unavailable) << "it was not asked";
+    EXPECT_NE(next.error().detail.find("Retry-After"), std::string::npos) << next.error().detail;
 }
 
 TEST(CloudHandler, does_not_wait_longer_than_the_timeout) {

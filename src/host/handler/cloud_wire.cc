@@ -1,10 +1,12 @@
 #include "host/handler/cloud_wire.h"
 
+#include <algorithm>
 #include <utility>
 
 #include <fmt/core.h>
 
 #include "base/base64.h"
+#include "base/number.h"
 #include "base/percent.h"
 #include "base/text.h"
 #include "base/time_point.h"
@@ -38,6 +40,10 @@ Attributes attributes_of(const Invocation& invocation, const Event& event) {
         all.emplace_back("partitionkey", event.partition_key);
     }
     return all;
+}
+
+bool asks_for_patience(int status) {
+    return status == 429 || status == 503;
 }
 
 // None if the body is not JSON.
@@ -99,6 +105,13 @@ CloudRequest cloud_request(const Invocation& invocation) {
     return request;
 }
 
+std::optional<Duration> retry_after(int status, std::string_view field) {
+    if (!asks_for_patience(status)) return std::nullopt;
+    const auto seconds = parse_number<std::uint32_t>(trimmed(field, " \t"));
+    if (!seconds) return std::nullopt;
+    return std::min<Duration>(std::chrono::seconds(*seconds), retry_after_max);
+}
+
 Result<Outcome> cloud_outcome(int status, std::string body, const Function& function) {
     if (status >= 200 && status < 300) {
         Outcome outcome;
@@ -107,8 +120,7 @@ Result<Outcome> cloud_outcome(int status, std::string body, const Function& func
         }
         return outcome;
     }
-    const bool is_busy = status == 429 || status == 503;
-    return Error{is_busy ? ErrorCode::unavailable : ErrorCode::handler_failed,
+    return Error{asks_for_patience(status) ? ErrorCode::unavailable : ErrorCode::handler_failed,
                  fmt::format("the receiver answered with status {}: {}", status, shown(body))};
 }
 

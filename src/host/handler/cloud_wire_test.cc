@@ -81,6 +81,16 @@ TEST(CloudOutcome, follows_the_status) {
     }
 }
 
+TEST(RetryAfter, is_in_seconds_and_has_a_limit) {
+    EXPECT_EQ(retry_after(503, " 7 "), Duration(std::chrono::seconds(7)));
+    EXPECT_EQ(retry_after(429, "0"), Duration(0));
+    EXPECT_EQ(retry_after(429, "4000000000"), retry_after_max);
+    EXPECT_EQ(retry_after(500, "7"), std::nullopt);
+    for (const char* other : {"", "-1", "1.5", "soon", "Thu, 19 Nov 2026 04:00:00 GMT"}) {
+        EXPECT_EQ(retry_after(503, other), std::nullopt) << other;
+    }
+}
+
 TEST(CloudOutcome, has_the_answer_as_the_first_output) {
     Function function = a_function(Cardinality::one);
     EXPECT_TRUE(cloud_outcome(200, "dropped", function)->outputs.empty());
