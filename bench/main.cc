@@ -2,6 +2,7 @@
 #include <string>
 #include <string_view>
 
+#include "bench/host.h"
 #include "bench/options.h"
 #include <evenkeel/log.h>
 
@@ -15,8 +16,9 @@ int main(int count, char** arguments) {
         .name = "evenkeel bench",
         .description = "Benchmark this build on this machine",
         .examples = bench::examples,
-        .groups = {{"Subcommands",
-                    {bench::add_log, bench::add_amqp, bench::add_restart, bench::add_processor,
-                     bench::add_against, bench::add_remote_hub, bench::add_children}}}};
+        .groups = {
+            {"Subcommands",
+             {bench::add_log, bench::add_amqp, bench::add_restart, bench::add_processor,
+              bench::add_host, bench::add_against, bench::add_remote_hub, bench::add_children}}}};
     return static_cast<int>(cli::run(program, count, arguments));
 }

@@ -43,7 +43,7 @@ bool share_a_group(const Function& a, const Function& b) {
            eventhubs::folded(a.consumer_group) == eventhubs::folded(b.consumer_group);
 }
 
-void report(const std::string& function, const Failure& failure) {
+void log_failure(const std::string& function, const Failure& failure) {
     // The log has it already, with the execution (function_run.cc).
     const ErrorCode code = failure.error.code;
     const bool has_run = code == ErrorCode::handler_failed || code == ErrorCode::timed_out;
@@ -65,9 +65,8 @@ Instance::Instance(const App& app, InstanceOptions options)
           return outputs_.send(function, outcome);
       }),
       random_(secure_number()),
-      starter_("start",
-               static_cast<std::uint32_t>(std::clamp<std::size_t>(app.functions.size(), 1,
-                                                                  starts_max))) {}
+      starter_("start", static_cast<std::uint32_t>(
+                            std::clamp<std::size_t>(app.functions.size(), 1, starts_max))) {}
 
 Instance::~Instance() {
     static_cast<void>(stop());
@@ -169,7 +168,9 @@ Result<ProcessorOptions> Instance::processor_options(const Function& function) c
     wanted.handler_slow = std::chrono::milliseconds(0);
     wanted.drain_max =
         std::chrono::duration_cast<std::chrono::milliseconds>(options_.drain_max + end_margin);
-    wanted.on_error = [name = function.name](const Failure& failure) { report(name, failure); };
+    wanted.on_error = [name = function.name](const Failure& failure) {
+        log_failure(name, failure);
+    };
     return wanted;
 }
 
@@ -292,11 +293,17 @@ InstanceReport Instance::stop() {
     python_.reset();
     node_.reset();
     cloud_.reset();
-    total.executions = counts_.executions;
-    total.failures = counts_.failures;
-    total.events = counts_.events;
-    total.not_json = counts_.not_json;
+    const bool is_clean = total.is_clean;
+    total = report();
+    total.is_clean = is_clean;
     return total;
+}
+
+InstanceReport Instance::report() const {
+    return {.executions = counts_.executions,
+            .failures = counts_.failures,
+            .events = counts_.events,
+            .not_json = counts_.not_json};
 }
 
 }  // namespace evenkeel::host

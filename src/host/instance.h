@@ -39,7 +39,7 @@ struct InstanceOptions {
 };
 
 struct InstanceReport {
-    bool is_clean = false;  // all handed over or released, all progress stored
+    bool is_clean = false;         // all handed over or released, all progress stored
     std::uint64_t executions = 0;  // that began
     std::uint64_t failures = 0;
     std::uint64_t events = 0;
@@ -62,6 +62,8 @@ public:
     // Lets running executions end, writes checkpoints, hands over. Executions of Python, Node and
     // custom handlers that take longer than drain_max are ended with their process.
     InstanceReport stop();
+    // So far; whether it is clean shows only at the end. Threads: any.
+    InstanceReport report() const;
 
 private:
     Instance(const App& app, InstanceOptions options);

@@ -33,6 +33,18 @@ TEST(BenchCommand, runs_a_benchmark) {
     EXPECT_TRUE(has(outcome.output, "single_append")) << outcome.output;
 }
 
+TEST(BenchCommand, runs_functions) {
+    const test::TemporaryDirectory directory;
+
+    const auto outcome =
+        run_to_end({test::evenkeel_program(), "bench", "host", "--only", "noop_exec", "--events",
+                    "1000", "--rounds", "1", "--data", directory.path(), "-o", "json"});
+
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_TRUE(has(outcome.output, "\"noop_exec_lines\"")) << outcome.output;
+    EXPECT_TRUE(has(outcome.output, "\"host_cpu_us_per_event\"")) << outcome.output;
+}
+
 TEST(BenchCommand, completes_benchmarks_and_their_options) {
     const auto benchmarks = run_to_end({test::evenkeel_program(), "__complete", "bench", "r"});
     const auto options =
