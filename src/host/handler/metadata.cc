@@ -84,9 +84,9 @@ std::string properties_of(const Event& event) {
 }
 
 // Annotations and fields of the message by their names on the wire, and the hub's own by theirs.
-std::string system_properties_of(const Event& event, TimeStyle style) {
+// `time` is when it was enqueued, as JSON.
+std::string system_properties_of(const Event& event, std::string_view time) {
     Members members;
-    const std::string time = quoted(time_text(event.enqueued_time, style));
     members.add(annotation::sequence_number, fmt::format("{}", event.sequence_number));
     members.add(annotation::offset, fmt::format("\"{}\"", event.offset));
     members.add(annotation::enqueued_time, time);
@@ -135,7 +135,8 @@ std::string bare_time(Timestamp time) {
 }
 
 void append_quoted(std::string& to, std::string_view text) {
-    const auto is_plain = [](char c) { return c >= 0x20 && c < 0x7f && c != '"' && c != '\\'; };
+    const auto is_quote = [](char c) { return c == '"' || c == '\\'; };
+    const auto is_plain = [&](char c) { return c >= 0x20 && c < 0x7f && !is_quote(c); };
     to.reserve(to.size() + text.size() + text.size() / 8 + 2);
     to += '"';
     while (!text.empty()) {
@@ -143,15 +144,15 @@ void append_quoted(std::string& to, std::string_view text) {
         while (run < text.size() && is_plain(text[run])) ++run;
         to.append(text.substr(0, run));
         text.remove_prefix(run);
-        // All that is special up to the next plain character; no character of UTF-8 is cut in two.
-        run = 0;
-        while (run < text.size() && !is_plain(text[run])) ++run;
-        if (run == 1 && (text[0] == '"' || text[0] == '\\')) {
+        // JSON in a string is full of these.
+        for (; !text.empty() && is_quote(text[0]); text.remove_prefix(1)) {
             to += '\\';
             to += text[0];
-        } else if (run > 0) {
-            to += json_escaped(text.substr(0, run));
         }
+        // All else that is special; no character of UTF-8 is cut in two.
+        run = 0;
+        while (run < text.size() && !is_plain(text[run]) && !is_quote(text[run])) ++run;
+        if (run > 0) to += json_escaped(text.substr(0, run));
         text.remove_prefix(run);
     }
     to += '"';
@@ -179,18 +180,27 @@ std::vector<std::pair<std::string, std::string>> metadata_of(const Invocation& i
             quoted(style == TimeStyle::utc ? time_text(event.enqueued_time, style)
                                            : whole_seconds(time_text(event.enqueued_time, style))));
         all.emplace_back("Properties", properties_of(event));
-        all.emplace_back("SystemProperties", system_properties_of(event, style));
+        all.emplace_back(
+            "SystemProperties",
+            system_properties_of(event, quoted(time_text(event.enqueued_time, style))));
         return all;
     }
     std::string keys, offsets, numbers, times, properties, system;
+    // Events that were sent together have one time, and a date takes long to work out.
+    Timestamp written;
+    std::string time;
     for (const Event& event : invocation.events) {
+        if (time.empty() || event.enqueued_time != written) {
+            written = event.enqueued_time;
+            time = quoted(time_text(written, style));
+        }
         const char* comma = keys.empty() ? "" : ",";
         keys += comma + (event.partition_key.empty() ? "null" : quoted(event.partition_key));
         offsets += fmt::format("{}\"{}\"", comma, event.offset);
         numbers += fmt::format("{}{}", comma, event.sequence_number);
-        times += comma + quoted(time_text(event.enqueued_time, style));
+        times += comma + time;
         properties += comma + properties_of(event);
-        system += comma + system_properties_of(event, style);
+        system += comma + system_properties_of(event, time);
     }
     all.emplace_back("PartitionKeyArray", "[" + keys + "]");
     all.emplace_back("OffsetArray", "[" + offsets + "]");

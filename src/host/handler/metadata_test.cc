@@ -49,6 +49,20 @@ TEST(Metadata, writes_times_without_z_for_custom_handlers_only) {
               std::string::npos);
 }
 
+TEST(Metadata, has_the_time_of_each_event) {
+    const EventBatch first = EventBatch::of({{.body = "1"}, {.body = "2"}},
+                                            {.enqueued_time = at("2026-11-16T18:00:00.120Z")});
+    const EventBatch next =
+        EventBatch::of({{.body = "3"}}, {.enqueued_time = at("2026-11-16T18:00:01Z")});
+    std::vector<Event> all(first.events().begin(), first.events().end());
+    all.push_back(next.events()[0]);
+    const Function many = a_function(Cardinality::many);
+    const Invocation invocation{.function = many, .id = "1", .host_name = "h", .events = all};
+
+    EXPECT_EQ(value_of(invocation, "EnqueuedTimeUtcArray", TimeStyle::bare),
+              R"(["2026-11-16T18:00:00.12","2026-11-16T18:00:00.12","2026-11-16T18:00:01"])");
+}
+
 TEST(Metadata, cuts_zeros_off_a_bare_time) {
     EXPECT_EQ(bare_time(at("2026-11-16T18:00:00.123Z")), "2026-11-16T18:00:00.123");
     EXPECT_EQ(bare_time(at("2026-11-16T18:00:10.000Z")), "2026-11-16T18:00:10");
