@@ -80,9 +80,32 @@ class Commits(unittest.TestCase):
             self.assertEqual(checked(folder, "HEAD~1"), (0, "1 commits after HEAD~1, 0 problems\n"))
             self.assertEqual(checked(folder, "HEAD"), (0, "0 commits after HEAD, 0 problems\n"))
 
-    def test_without_a_tag_it_says_so_and_passes(self):
+    def test_without_a_tag_the_newest_release_of_the_changelog_is_the_base(self):
+        with a_repository("old, without a body", GOOD) as folder:
+            changelog = Path(folder) / "CHANGELOG.md"
+            for text, message in [("## 0.1.0 - 2026-01-01\n", "older, without a body"),
+                                  ("## 0.2.0 - 2026-02-01\n\n## 0.1.0 - 2026-01-01\n", "the release"),
+                                  ("## Unreleased\n\n## 0.2.0 - 2026-02-01\n\n## 0.1.0\n", GOOD)]:
+                changelog.write_text(text)
+                git(folder, "add", "CHANGELOG.md")
+                git(folder, "commit", "-m", message)
+            code, text = checked(folder)
+            self.assertEqual(code, 0)
+            self.assertRegex(text, r"^1 commits after [0-9a-f]+, 0 problems\n$")
+
+            git(folder, "commit", "--allow-empty", "-m", "hub: works")
+            self.assertEqual(checked(folder)[0], 1)
+
+            with tempfile.TemporaryDirectory() as clone:
+                git(folder, "clone", "--depth", "2", "file://" + folder, clone)
+                code, text = checked(clone)
+                self.assertEqual(code, 0, "a shallow clone cannot know who wrote the version")
+                self.assertIn("(a shallow clone)", text)
+
+    def test_without_a_tag_and_a_release_it_fails(self):
         with a_repository("old") as folder:
-            self.assertEqual(checked(folder), (0, "no commits are checked: there is no tag before HEAD\n"))
+            self.assertEqual(checked(folder), (1, "no commits are checked: there is neither a tag nor a release in "
+                                                  "CHANGELOG.md before HEAD\n"))
 
     def test_a_shallow_clone_says_so_and_passes(self):
         with a_repository("old", "older", "new", tag_after=1) as folder, tempfile.TemporaryDirectory() as clone:
