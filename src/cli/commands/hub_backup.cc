@@ -110,6 +110,19 @@ Error interrupted() {
     return {ErrorCode::cancelled, "interrupted"};
 }
 
+// A back-up has all partitions in their order; a server may say anything.
+Result<> check_list(const std::vector<PartitionState>& partitions, std::uint32_t wanted) {
+    bool is_complete = wanted > 0 && partitions.size() == wanted;
+    for (std::uint32_t i = 0; is_complete && i < wanted; ++i) {
+        is_complete = partitions[i].partition == i;
+    }
+    if (is_complete) return {};
+    return Error{ErrorCode::conflict,
+                 fmt::format("of {} partitions the hub lists {}, or not in their order: the event "
+                             "hub changed meanwhile, or the server's answer is wrong",
+                             wanted, partitions.size())};
+}
+
 // Reads what an event hub holds at this moment.
 class HubSource {
 public:
@@ -119,6 +132,7 @@ public:
         AdminClient admin(remote);
         EK_TRY_ASSIGN(const auto info, admin.hub(event_hub));
         EK_TRY_ASSIGN(source.partitions_, admin.partitions(event_hub));
+        EK_TRY(check_list(source.partitions_, info.options.partitions));
         for (const auto& partition : source.partitions_) {
             if (partition.problems.empty()) continue;
             return Error{ErrorCode::corrupt, fmt::format("partition {}: {}", partition.partition,

@@ -2,8 +2,11 @@
 // when one of them is killed.
 #include <signal.h>
 
+#include <boost/json.hpp>
+
 #include "base/bytes.h"
 #include "io/system/files.h"
+#include "process/cli/admin_relay.h"
 #include "process/cli/dev_hub.h"
 
 namespace evenkeel::cli_tests {
@@ -255,6 +258,43 @@ TEST_F(Backup, resume_looks_at_partitions_without_events_too) {
 
         EXPECT_EQ(restored.exit_code, 6) << restored.errors;
         EXPECT_TRUE(has(restored.errors, "and the source has 0")) << restored.errors;
+    }
+}
+
+// As partitions that a server might list, with those that it has.
+struct WrongList {
+    const char* name;
+    void (*change)(boost::json::array& partitions);
+};
+
+TEST_F(Backup, refuses_a_list_without_each_partition_in_order) {
+    make_hub();
+    const WrongList lists[] = {
+        {"fewer", [](boost::json::array& all) { all.pop_back(); }},
+        {"none", [](boost::json::array& all) { all.clear(); }},
+        {"more", [](boost::json::array& all) { all.push_back(boost::json::value(all.back())); }},
+        {"reordered", [](boost::json::array& all) { std::swap(all.front(), all.back()); }},
+    };
+    for (const auto& [list, change] : lists) {
+        const AdminRelay relay(
+            hub_->http_port(), [change = change](const std::string& path, std::string& body) {
+                if (!path.ends_with("/partitions")) return;
+                auto value = boost::json::parse(body);
+                change(value.as_object().at("partitions").as_array());
+                body = boost::json::serialize(value);
+            });
+        setenv("EVENKEEL_URL", relay.url().c_str(), 1);
+
+        const auto saved = evenkeel({"hub", "backup", name_, file_});
+        const auto copied = evenkeel({"hub", "copy", name_, name_ + "-2"});
+
+        for (const auto& refused : {saved, copied}) {
+            EXPECT_EQ(refused.exit_code, 6) << list << ": " << refused.errors;
+            EXPECT_TRUE(has(refused.errors, "the event hub changed meanwhile")) << refused.errors;
+        }
+        EXPECT_FALSE(exists(file_) || exists(file_ + ".partial")) << list;
+        hub_->make_default();
+        EXPECT_EQ(evenkeel({"hub", "show", name_ + "-2"}).exit_code, 3) << list;
     }
 }
 

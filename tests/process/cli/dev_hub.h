@@ -1,6 +1,7 @@
 // A running `evenkeel dev` on ports of its own, and commands against it.
 #pragma once
 
+#include <cstdint>
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -37,6 +38,9 @@ public:
     std::string amqp_port() const { return port_after("amqp://localhost:"); }
     std::string amqps_port() const { return port_after("amqps://localhost:"); }
     std::string url() const { return "http://localhost:" + port_after("http://localhost:"); }
+    std::uint16_t http_port() const {
+        return static_cast<std::uint16_t>(std::stoi(port_after("http://localhost:")));
+    }
     std::string certificate() const { return folder_.path() + "/certificate.pem"; }
     std::string file(const std::string& name) const { return folder_.path() + "/" + name; }
     std::string connection(const std::string& key = "SAS_KEY_VALUE") const {
