@@ -276,13 +276,13 @@ TEST_F(Backup, refuses_a_list_without_each_partition_in_order) {
         {"reordered", [](boost::json::array& all) { std::swap(all.front(), all.back()); }},
     };
     for (const auto& [list, change] : lists) {
-        const AdminRelay relay(
-            hub_->http_port(), [change = change](const std::string& path, std::string& body) {
-                if (!path.ends_with("/partitions")) return;
-                auto value = boost::json::parse(body);
-                change(value.as_object().at("partitions").as_array());
-                body = boost::json::serialize(value);
-            });
+        const AdminRelay relay(hub_->http_port(),
+                               [change = change](const std::string& path, std::string& body) {
+                                   if (!path.ends_with("/partitions")) return;
+                                   auto value = boost::json::parse(body);
+                                   change(value.as_object().at("partitions").as_array());
+                                   body = boost::json::serialize(value);
+                               });
         setenv("EVENKEEL_URL", relay.url().c_str(), 1);
 
         const auto saved = evenkeel({"hub", "backup", name_, file_});
