@@ -436,9 +436,9 @@ private:
     const std::string endless_;
 };
 
-class StreamTest : public ServerTest {
+class BodyStreamTest : public ServerTest {
 protected:
-    StreamTest() { holds_answers_ = true; }
+    BodyStreamTest() { holds_answers_ = true; }
     // The answer to the client's request is a stream.
     Client& begin(std::string endless = {}) {
         Client& client = connect();
@@ -455,7 +455,7 @@ protected:
     Told::Facts facts_;
 };
 
-TEST_F(StreamTest, comes_in_chunks_until_it_is_over) {
+TEST_F(BodyStreamTest, comes_in_chunks_until_it_is_over) {
     Client& client = begin();
     EXPECT_TRUE(run_until([&] { return client.has("6\r\nfirst;\r\n"); })) << client.received;
     EXPECT_TRUE(client.has("Transfer-Encoding: chunked")) << client.received;
@@ -472,7 +472,7 @@ TEST_F(StreamTest, comes_in_chunks_until_it_is_over) {
     EXPECT_TRUE(run_until([&] { return facts_.is_gone; }));
 }
 
-TEST_F(StreamTest, ends_for_a_client_that_never_reads) {
+TEST_F(BodyStreamTest, ends_for_a_client_that_never_reads) {
     std::unique_ptr<io::Socket> socket;
     network_.host("client", client_loop_).connect(endpoint_, 30s, [&](auto connected) {
         socket = std::move(*connected);
@@ -488,7 +488,7 @@ TEST_F(StreamTest, ends_for_a_client_that_never_reads) {
     EXPECT_EQ(server_->connection_count(), 0U);
 }
 
-TEST_F(StreamTest, ends_when_its_client_leaves_at_any_byte) {
+TEST_F(BodyStreamTest, ends_when_its_client_leaves_at_any_byte) {
     for (std::size_t bytes = 0; bytes < 600; bytes += 7) {
         facts_ = {};
         Client& client = begin();
@@ -499,7 +499,7 @@ TEST_F(StreamTest, ends_when_its_client_leaves_at_any_byte) {
     }
 }
 
-TEST_F(StreamTest, ends_with_the_server) {
+TEST_F(BodyStreamTest, ends_with_the_server) {
     Client& client = begin();
     bool stopped = false;
     server_->stop([&] { stopped = true; });
@@ -507,7 +507,7 @@ TEST_F(StreamTest, ends_with_the_server) {
     EXPECT_TRUE(facts_.is_gone);
 }
 
-TEST_F(StreamTest, is_cut_for_a_client_that_floods_it) {
+TEST_F(BodyStreamTest, is_cut_for_a_client_that_floods_it) {
     Client& client = begin();
     const std::string flood(3'000'000, 'x');
     client.send(flood);
