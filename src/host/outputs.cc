@@ -62,9 +62,11 @@ Result<std::shared_ptr<Producer>> Outputs::producer(const EventHubOutput& output
     });
     if (known) return known;
     EK_TRY_ASSIGN(auto opened, Producer::open(output.connection));
-    std::shared_ptr<Producer> made = std::move(opened);
-    producers_.with([&](auto& all) { all[output.connection] = made; });
-    return made;
+    // Another thread may have opened one meanwhile. The surplus one ends here, not under the lock:
+    // its end may wait for the hub.
+    const std::shared_ptr<Producer> made = std::move(opened);
+    return producers_.with(
+        [&](auto& all) { return all.try_emplace(output.connection, made).first->second; });
 }
 
 }  // namespace evenkeel::host
