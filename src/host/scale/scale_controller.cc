@@ -107,7 +107,10 @@ ControllerActions ScaleController::tick(Instant now) {
         if (slot.state == InstanceState::waiting) {
             begin(slot, now, actions);
         } else {
-            EK_CHECK(slot.state != InstanceState::running, "SCALE-8: no kill without a drain");
+            EK_CHECK(
+                slot.state == InstanceState::starting || (slot.state == InstanceState::draining &&
+                                                          slot.since + options_.drain_max <= now),
+                "SCALE-8: no kill without a drain");
             slot.is_killed = true;
             actions.push_back({Kind::kill, slot.name});
         }
