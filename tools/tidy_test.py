@@ -50,6 +50,7 @@ BAD = {
         ("src/README.md", "| `hub` | events |\n| `base` | tools |\n"),
         ("docs/architecture.md", "| `hub` | events | base io |\n| `base` | tools | – |\n"),
     ],
+    "shared": [("src/hub/a.cc", NO_TEST + "Guarded<int> count_;\n")],
     "public-header": [
         ("include/evenkeel/a.h", '#pragma once\n#include "base/bytes.h"\n'),
         ("include/evenkeel/b.h", "#pragma once\n#include <fmt/core.h>\n"),
@@ -226,6 +227,7 @@ GOOD = [
     ("docs/h.md", "# Why, and how: it's `x`\n\n[see](#why-and-how-its-x) `Hub.keeps_order`, `Hub.*`, `hub.keeps_no`\n"),
     ("docs/g.md", "[one](invariants.md#more) [two](https://example.com/x) `src/{hub,door}/*.h`, HUB-1\n"),
     ("src/CMakeLists.txt", "".join(f"add_subdirectory({module})\n" for module in MODULES)),
+    ("docs/architecture.md", "".join(f"| `{module}` | text | – |\n" for module in MODULES) + "| `src/hub/i.h` | it |\n"),
     ("src/README.md", "".join(f"| `{module}` | text |\n| `{module}/room` | text |\n" for module in MODULES)),
     (f"{TESTS}/data/golden.txt", "as it must be \n"),
     ("build/dev/a.h", "anything "),
