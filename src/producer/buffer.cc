@@ -1,6 +1,8 @@
 // tidy: no test: tests/client tests it against a door
 #include "producer/buffer.h"
 
+#include <cstdint>
+
 #include "base/check.h"
 #include "producer/batch_access.h"
 
@@ -25,8 +27,13 @@ void Buffer::add(std::optional<std::uint32_t> partition, std::string_view key, B
     }
     group.open = std::make_unique<SendBatch>(Route{partition, key}, core_.message_bytes_max(),
                                              options_.event_overhead);
-    const bool fits = BatchAccess::try_add(*group.open, section);
-    EK_CHECK(fits, "an event that is too large was let in");
+    if (!BatchAccess::try_add(*group.open, section)) {
+        // The hub takes less than when the event was let in: the sender refuses it, and says why.
+        group.open = std::make_unique<SendBatch>(Route{partition, key}, SIZE_MAX);
+        BatchAccess::try_add(*group.open, section);
+        close(where, group);
+        return pump();
+    }
     group.timer.run_after(options_.wait_max, [this, where] {
         close(where, groups_.at(where));
         pump();
@@ -82,7 +89,7 @@ void Buffer::settle(const Where& where, const Closed& closed, const Result<>& re
     const bool is_idle =
         !group.open && group.ready.empty() && group.in_flight == 0 && !group.is_queued;
     if (is_idle) groups_.erase(where);
-    unsettled_.erase(closed.number);
+    EK_CHECK(unsettled_.erase(closed.number) == 1, "SEND-4: a batch is answered once");
     settled_(result, *closed.batch);
     finish_flushes();
     pump();

@@ -41,7 +41,8 @@ public:
     Buffer(io::Loop& loop, Core& core, const BufferOptions& options, Settled settled);
     ~Buffer();
 
-    // `section` as append_event() makes it; it fits into an empty batch.
+    // `section` as append_event() makes it. If it is larger than what the hub takes by now, its
+    // batch fails with `invalid_argument`.
     void add(std::optional<std::uint32_t> partition, std::string_view key, ByteView section);
     // `done` runs when all that was added before is settled.
     void flush(Task done);

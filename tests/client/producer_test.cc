@@ -408,5 +408,27 @@ TEST(BufferedSim, tells_what_failed_for_good_and_goes_on) {
     EXPECT_EQ(producer.settled, 1u);
 }
 
+TEST(BufferedSim, fails_events_that_the_hub_takes_no_longer) {
+    SimWorld world;
+    world.connect();
+    ASSERT_TRUE(world.open_producer().ok());
+    Buffered producer(world, {.wait_max = 1ms, .in_flight_max = 4});
+    producer.add(std::nullopt, "", std::string(5000, 'x'));
+    ASSERT_TRUE(world.run_until([&] { return producer.batches == 1; }));
+    door::DoorOptions smaller;
+    smaller.message_bytes_max = 1000;
+    world.restart_door(smaller);
+    producer.add(std::nullopt, "", "small");
+    ASSERT_TRUE(world.run_until([&] { return producer.batches == 2; }));
+
+    producer.add(std::nullopt, "", std::string(5000, 'x'));
+    producer.add(std::nullopt, "", "small");
+    ASSERT_TRUE(world.run_until([&] { return producer.batches == 4; }));
+
+    EXPECT_EQ(producer.failed, 1u);
+    EXPECT_EQ(producer.why->code, ErrorCode::invalid_argument);
+    EXPECT_EQ(producer.settled, 3u);
+}
+
 }  // namespace
 }  // namespace evenkeel::test

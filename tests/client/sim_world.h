@@ -69,6 +69,11 @@ public:
         run_for(std::chrono::seconds(1));  // lets its last tasks end
         door_.reset();
     }
+    void restart_door(door::DoorOptions options) {
+        stop_door();
+        door_options_ = std::move(options);
+        start_door();
+    }
     // The hub's process is killed, and another one starts with what is on the disk.
     void kill_hub() {
         network_.crash("hub");
@@ -170,7 +175,7 @@ private:
     hub::HubFixture hub_;
     io::sim::SimNetwork network_{hub_.scheduler};
     std::unique_ptr<io::sim::SimExecutor> reads_ = make_reads();
-    const door::DoorOptions door_options_;
+    door::DoorOptions door_options_;
     io::Network* hub_network_ = nullptr;
     io::Network* client_network_ = nullptr;
     std::unique_ptr<door::Door> door_;
