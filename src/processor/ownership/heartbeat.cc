@@ -114,6 +114,9 @@ void Heartbeat::on_written(const Beat& beat, Result<std::string> result) {
 
 void Heartbeat::on_good(const Beat& beat, std::string version) {
     const Instant now = loop_.clock().now();
+    // Once more: the process may have stood still since this step began.
+    report(lease_.check(now));
+    if (is_stopped_) return;
     in_flight_ = false;
     patience_timer_.cancel();
     if (now - beat.sent < patience_min_) patience_ = patience_min_;

@@ -2,6 +2,7 @@
 
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <gtest/gtest.h>
 
@@ -100,6 +101,58 @@ TEST_P(HeartbeatTest, an_entry_that_is_gone_is_told_and_written_again) {
     EXPECT_EQ(doubts_, 1);
     EXPECT_EQ(server_.snapshot({"n", "hub", "group"}).members({scheduler_.now(), {}}).size(), 1U);
     EXPECT_TRUE(is_leased());
+}
+
+// A loop whose process can stand still in the middle of a task.
+class StallingLoop final : public io::Loop, private Clock {
+public:
+    explicit StallingLoop(io::sim::SimLoop& loop) : loop_(loop) {}
+    void stall(Duration duration) { stalled_ = stalled_ + duration; }
+
+    const Clock& clock() const override { return *this; }
+    io::TimerId run_at(Instant when, Task task) override {
+        return loop_.run_at(when - stalled_, std::move(task));
+    }
+    void cancel(io::TimerId timer) override { loop_.cancel(timer); }
+    bool is_here() const override { return loop_.is_here(); }
+    void post(Task task) override { loop_.post(std::move(task)); }
+
+private:
+    Instant now() const override { return loop_.clock().now() + stalled_; }
+    WallTime wall() const override { return loop_.clock().wall(); }
+
+    io::sim::SimLoop& loop_;
+    Duration stalled_{};
+};
+
+TEST(Heartbeat, notices_a_lease_that_ends_in_the_middle_of_a_step) {
+    const Timing timing = standard_timing();
+    io::sim::Scheduler scheduler(test::test_seed());
+    checkpoint::MemoryServer server(scheduler.clock());
+    io::sim::SimLoop sim_loop(scheduler, "a");
+    StallingLoop loop(sim_loop);
+    MemoryStore store(sim_loop, server, checkpoint::GroupName{"n", "hub", "group"});
+    int lapses = 0, gains = 0;
+    bool stalls = false;
+    Heartbeat heartbeat(loop, store, timing, scheduler.fork_random(),
+                        {.on_lapsed = [&] { ++lapses; },
+                         .on_gained = [&] { ++gains; },
+                         .on_taken = [](const Error&) { ADD_FAILURE() << "nobody took it"; },
+                         .on_failure = [](const Error&, Duration) {},
+                         .on_doubt = [] {},
+                         .on_answer =
+                             [&](Duration) {
+                                 if (std::exchange(stalls, false)) loop.stall(2 * timing.lease);
+                             }});
+    heartbeat.start({.id = "a", .incarnation = "1"}, [](const Result<>&) {});
+    scheduler.run_for(5 * timing.heartbeat);
+    ASSERT_EQ(gains, 1);
+
+    stalls = true;
+    scheduler.run_for(3 * timing.heartbeat);
+
+    EXPECT_EQ(lapses, 1);
+    EXPECT_EQ(gains, 2) << "the next answer is good again";
 }
 
 INSTANTIATE_TEST_SUITE_P(Profiles, HeartbeatTest, testing::Values(standard_timing(), fast_timing()),
