@@ -20,11 +20,16 @@ class Checks(unittest.TestCase):
             path.write_text(text)
             return checks.in_sources(Path(folder))
 
+    def test_looks_into_each_folder_of_the_sources(self):
+        folders = {path.parent.name for path in (Path(__file__).parent.parent / "src").glob("*/CMakeLists.txt")}
+        self.assertEqual(set(checks.FOLDERS), folders)
+
     def test_finds_a_check_over_several_lines_with_brackets_and_strings(self):
         source = 'EK_CHECK(f(")", a(1)) == 1,\n         "a \\"quoted\\" why");'
         self.assertEqual(self.sources("a.cc", source), {("src/io/a.cc", 'a \\"quoted\\" why')})
 
-    def test_leaves_tests_and_fixtures_alone(self):
+    def test_leaves_tests_fixtures_and_the_definition_alone(self):
+        self.assertEqual(self.sources("check.h", "#define EK_CHECK(condition, why) \\\n    do {} while (false)"), set())
         for name in ["a_test.cc", "a_fuzz.cc", "a_fixture.h", "a_contract.h"]:
             self.assertEqual(self.sources(name, 'EK_CHECK(a, "b");'), set())
 
