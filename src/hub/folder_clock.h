@@ -7,10 +7,8 @@
 // wrong. Events from before a gap age without it: they are kept for the retention time as it was
 // witnessed. An operator who trusts the clock ends all gaps (HubOptions::trust_clock).
 //
-//   evenkeel clock 1 <crc32c> <bytes>\n
-//   {"time_ms": …, "boot": "…", "steady_ns": …, "gaps": [{"until_ms": …, "lag_ms": …}]}\n
-//
 // Losing the file costs nothing but its witness: the last event's time takes its place.
+// Format: docs/formats/clock.md. Threads: values; load and save block.
 #pragma once
 
 #include <optional>

@@ -4,6 +4,7 @@
 
 #include "checkpoint/postgres/postgres_fixture.h"
 #include "io/system/loop.h"
+#include "support/golden.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -51,6 +52,36 @@ TEST_F(PostgresSchema, many_who_come_first_at_once_make_it_once) {
     ASSERT_TRUE(version);
     EXPECT_EQ(version->size(), 1);
     EXPECT_EQ(version->integer(0, 0), postgres_schema_version);
+}
+
+// A change of the schema is a new version: older programs would fail on it, or not know of it.
+TEST_F(PostgresSchema, of_version_1_has_the_tables_and_functions_of_then) {
+    const auto connection = connect(server->url());
+    ASSERT_TRUE(prepare(*connection));
+    const auto lines = [&](const std::string& query) {
+        const auto rows = connection->execute(query, clock.now() + 60s);
+        EXPECT_TRUE(rows) << to_string(rows.error());
+        std::string text;
+        for (int row = 0; row < rows->size(); ++row) {
+            text += (row == 0 ? "" : "\n") + rows->text(row, 0);
+        }
+        return text;
+    };
+
+    auto golden = test::golden_texts("postgresql_v1");
+
+    EXPECT_EQ(lines("SELECT c.relname || '.' || a.attname || ' ' ||"
+                    " format_type(a.atttypid, a.atttypmod) ||"
+                    " CASE WHEN a.attnotnull THEN '' ELSE ' or null' END"
+                    " FROM pg_attribute a JOIN pg_class c ON c.oid = a.attrelid"
+                    " WHERE c.relnamespace = 'evenkeel'::regnamespace AND c.relkind = 'r'"
+                    " AND a.attnum > 0 ORDER BY c.relname COLLATE \"C\", a.attnum"),
+              golden["columns"]);
+    EXPECT_EQ(lines("SELECT p.proname || '(' || pg_get_function_identity_arguments(p.oid) ||"
+                    " ') ' || pg_get_function_result(p.oid) FROM pg_proc p"
+                    " WHERE p.pronamespace = 'evenkeel'::regnamespace"
+                    " ORDER BY p.proname COLLATE \"C\""),
+              golden["functions"]);
 }
 
 TEST_F(PostgresSchema, another_version_is_refused_and_left_alone) {
