@@ -2,7 +2,6 @@
 #include "demo/member.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdio>
 #include <memory>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <fmt/core.h>
 
 #include "base/clock.h"
+#include "base/number.h"
 #include "cli/child.h"
 #include "cli/remote/remote.h"
 #include "cli/text/failure.h"
@@ -44,12 +44,6 @@ private:
     std::optional<Runs> runs_;
 };
 
-template <typename Number>
-bool parse(std::string_view text, Number& number) {
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    return error == std::errc() && end == text.data() + text.size();
-}
-
 Result<ProcessorOptions> processor_options(const MemberOptions& options,
                                            const cli::Remote& remote) {
     ProcessorOptions wanted;
@@ -66,8 +60,8 @@ Result<ProcessorOptions> processor_options(const MemberOptions& options,
         const std::size_t colon = std::min(text.find(':'), text.size() - 1);
         std::uint32_t partition = 0;
         std::int64_t sequence = 0;
-        if (!parse(std::string_view(text).substr(0, colon), partition) ||
-            !parse(std::string_view(text).substr(colon + 1), sequence)) {
+        if (!read_number(std::string_view(text).substr(0, colon), partition) ||
+            !read_number(std::string_view(text).substr(colon + 1), sequence)) {
             return Error{ErrorCode::invalid_argument, "--start-of is PARTITION:SEQUENCE"};
         }
         wanted.start_of.emplace(

@@ -3,6 +3,7 @@
 
 #include <charconv>
 #include <concepts>
+#include <cstddef>
 #include <optional>
 #include <string_view>
 
@@ -27,7 +28,18 @@ std::optional<Number> parse_number(std::string_view text, int base = 10) {
     return number;
 }
 
-// The same into `to`, which keeps its value if this returns false.
+// The number that the text begins with; it is taken off the text. Nothing, and the text stays as it
+// was, if there is none or it does not fit its type.
+template <ReadableNumber Number>
+std::optional<Number> take_number(std::string_view& text) {
+    Number number{};
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
+    if (error != std::errc()) return std::nullopt;
+    text.remove_prefix(static_cast<std::size_t>(end - text.data()));
+    return number;
+}
+
+// As parse_number() into `to`, which keeps its value if this returns false.
 template <ReadableNumber Number>
 bool read_number(std::string_view text, Number& to) {
     const auto number = parse_number<Number>(text);

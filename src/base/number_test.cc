@@ -32,6 +32,20 @@ TEST(ParseNumber, reads_fractions) {
     EXPECT_EQ(parse_number<double>(""), std::nullopt);
 }
 
+TEST(TakeNumber, takes_the_number_off_the_text) {
+    std::string_view text = "12 MiB";
+    EXPECT_EQ(take_number<std::uint64_t>(text), 12U);
+    EXPECT_EQ(text, " MiB");
+}
+
+TEST(TakeNumber, leaves_a_text_without_a_good_number_alone) {
+    for (const std::string_view bad : {"", "x1", "-1", "256"}) {
+        std::string_view text = bad;
+        EXPECT_EQ(take_number<std::uint8_t>(text), std::nullopt) << bad;
+        EXPECT_EQ(text, bad);
+    }
+}
+
 TEST(ReadNumber, keeps_the_old_value_on_failure) {
     std::int64_t value = 7;
 

@@ -1,13 +1,13 @@
 #include "checkpoint/member_text.h"
 
 #include <algorithm>
-#include <charconv>
 #include <iterator>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "base/check.h"
+#include "base/number.h"
 
 namespace evenkeel::checkpoint {
 
@@ -58,11 +58,10 @@ std::string encode_offers(const std::vector<Offer>& offers) {
 }
 
 std::vector<Offer> decode_offers(std::string_view text) {
-    const auto number = [&]<typename T>(T initial) -> std::optional<T> {
-        T value = initial;
-        const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-        if (error != std::errc() || end == text.data() + text.size() || *end != ':') return {};
-        text.remove_prefix(static_cast<std::size_t>(end - text.data()) + 1);
+    const auto number = [&]<typename T>(T) -> std::optional<T> {
+        const auto value = take_number<T>(text);
+        if (!value || !text.starts_with(':')) return std::nullopt;
+        text.remove_prefix(1);
         return value;
     };
     std::vector<Offer> offers;

@@ -1,7 +1,6 @@
 #include "server/toml_section.h"
 
 #include <algorithm>
-#include <charconv>
 #include <limits>
 #include <map>
 #include <optional>
@@ -10,6 +9,7 @@
 #include <fmt/core.h>
 #include <toml++/toml.h>
 
+#include "base/number.h"
 #include "base/spelling.h"
 #include "base/text.h"
 
@@ -43,13 +43,10 @@ struct Amount {
     std::string_view unit;
 };
 std::optional<Amount> take_amount(std::string_view text) {
-    Amount amount;
-    const char* const end = text.data() + text.size();
-    const auto parsed = std::from_chars(text.data(), end, amount.number);
-    if (parsed.ec != std::errc()) return std::nullopt;
-    amount.unit = text.substr(static_cast<std::size_t>(parsed.ptr - text.data()));
-    while (amount.unit.starts_with(' ')) amount.unit.remove_prefix(1);
-    return amount;
+    const auto number = take_number<std::uint64_t>(text);
+    if (!number) return std::nullopt;
+    while (text.starts_with(' ')) text.remove_prefix(1);
+    return Amount{*number, text};
 }
 
 // None if it overflows or has another unit.

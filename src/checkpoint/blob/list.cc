@@ -1,8 +1,8 @@
 #include "checkpoint/blob/list.h"
 
 #include <algorithm>
-#include <charconv>
 
+#include "base/number.h"
 #include "base/percent.h"
 #include "base/text.h"
 #include "http/client.h"
@@ -50,10 +50,9 @@ std::string unescaped(std::string_view text) {
         std::uint32_t code = 0;
         if (name.starts_with('#')) {
             const bool is_hex = name.starts_with("#x");
-            const char* const first = name.data() + (is_hex ? 2 : 1);
-            const char* const last = name.data() + name.size();
-            const auto parsed = std::from_chars(first, last, code, is_hex ? 16 : 10);
-            if (parsed.ec != std::errc() || parsed.ptr != last || code > 0x10FFFF) code = 0;
+            code = parse_number<std::uint32_t>(name.substr(is_hex ? 2 : 1), is_hex ? 16 : 10)
+                       .value_or(0);
+            if (code > 0x10FFFF) code = 0;
         } else if (name == "amp") {
             code = '&';
         } else if (name == "lt") {
@@ -186,9 +185,7 @@ private:
         if (name == "Etag") item.etag = bare_etag(text);
         if (name == "Last-Modified") item.modified = http::parse_date(text).value_or(WallTime{});
         if (name == "LeaseState") item.is_leased = text == "leased";
-        if (name == "Content-Length") {
-            std::from_chars(text.data(), text.data() + text.size(), item.bytes);
-        }
+        if (name == "Content-Length") read_number(text, item.bytes);
     }
 };
 

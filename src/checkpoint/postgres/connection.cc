@@ -2,13 +2,13 @@
 #include "checkpoint/postgres/connection.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdlib>
 
 #include <fmt/format.h>
 #include <poll.h>
 
+#include "base/number.h"
 #include "checkpoint/postgres/error.h"
 
 namespace evenkeel::checkpoint {
@@ -28,10 +28,7 @@ std::string PostgresRows::text(int row, int column) const {
 }
 
 std::int64_t PostgresRows::integer(int row, int column) const {
-    const std::string value = text(row, column);
-    std::int64_t number = 0;
-    std::from_chars(value.data(), value.data() + value.size(), number);
-    return number;
+    return parse_number<std::int64_t>(text(row, column)).value_or(0);
 }
 
 double PostgresRows::real(int row, int column) const {

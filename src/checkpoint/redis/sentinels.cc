@@ -1,11 +1,11 @@
 #include "checkpoint/redis/sentinels.h"
 
-#include <charconv>
 #include <utility>
 
 #include <fmt/format.h>
 
 #include "base/bytes.h"
+#include "base/number.h"
 
 namespace evenkeel::checkpoint {
 namespace {
@@ -136,8 +136,7 @@ Result<io::Endpoint> primary_in(const RespValue& reply, const std::string& prima
     }
     std::uint16_t port = 0;
     if (reply.list.size() == 2) {
-        const std::string& text = reply.list[1].text;
-        std::from_chars(text.data(), text.data() + text.size(), port);
+        port = parse_number<std::uint16_t>(reply.list[1].text).value_or(0);
     }
     if (port == 0) return Error{ErrorCode::corrupt, "a reply of unknown form"};
     return io::Endpoint{reply.list[0].text, port};

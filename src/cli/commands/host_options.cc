@@ -1,9 +1,9 @@
-#include <charconv>
 #include <optional>
 
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "base/number.h"
 #include "cli/commands/commands.h"
 #include "cli/commands/host.h"
 #include "cli/commands/host_init.h"
@@ -79,12 +79,8 @@ void add_status_of_host(CLI::App& host, Chosen& chosen) {
 std::string take_range(const std::string& text, HostScaleOptions& options) {
     const auto dots = text.find("..");
     const auto number = [](const std::string& digits) -> std::optional<std::uint32_t> {
-        std::uint32_t value = 0;
-        const auto [end, error] =
-            std::from_chars(digits.data(), digits.data() + digits.size(), value);
-        const bool is_whole = error == std::errc() && end == digits.data() + digits.size();
-        return is_whole && value <= host::ScalePolicy::instances_max ? std::optional(value)
-                                                                     : std::nullopt;
+        const auto value = parse_number<std::uint32_t>(digits);
+        return value && *value <= host::ScalePolicy::instances_max ? value : std::nullopt;
     };
     const auto least = number(text.substr(0, dots));
     const bool is_open = dots != std::string::npos && dots + 2 == text.size();

@@ -1,13 +1,13 @@
 #include "cli/commands/processors.h"
 
 #include <algorithm>
-#include <charconv>
 #include <map>
 #include <memory>
 
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/number.h"
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/remote/entries.h"
@@ -150,15 +150,14 @@ ExitCode processor_history(const ProcessorsOptions& options) {
     const std::int64_t now = SystemClock().wall().milliseconds;
     std::vector<OwnerMove> moves;
     for (const Record& record : *records) {
-        std::uint32_t partition = 0;
-        const std::string_view number =
-            std::string_view(record.key).substr(processor::moves_prefix.size());
-        std::from_chars(number.data(), number.data() + number.size(), partition);
+        const auto partition = parse_number<std::uint32_t>(
+            std::string_view(record.key).substr(processor::moves_prefix.size()));
+        if (!partition) continue;
         if (!options.partitions.empty() &&
-            std::ranges::find(options.partitions, partition) == options.partitions.end()) {
+            std::ranges::find(options.partitions, *partition) == options.partitions.end()) {
             continue;
         }
-        for (OwnerMove& move : processor::decode_moves({partition}, record.value)) {
+        for (OwnerMove& move : processor::decode_moves({*partition}, record.value)) {
             if (last && move.at_ms < now - last->count() / 1'000'000) continue;
             moves.push_back(std::move(move));
         }

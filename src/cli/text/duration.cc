@@ -1,17 +1,16 @@
 #include "cli/text/duration.h"
 
-#include <charconv>
 #include <cstdint>
 
+#include "base/number.h"
 #include "base/time_text.h"
 
 namespace evenkeel::cli {
 
 std::optional<Duration> parse_duration(std::string_view text) {
-    std::int64_t number = 0;
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number <= 0) return std::nullopt;
-    const std::string_view unit = text.substr(static_cast<std::size_t>(end - text.data()));
+    std::string_view unit = text;
+    const auto number = take_number<std::int64_t>(unit);
+    if (!number || *number <= 0) return std::nullopt;
     Duration one{};
     if (unit == "ms") {
         one = std::chrono::milliseconds(1);
@@ -27,8 +26,8 @@ std::optional<Duration> parse_duration(std::string_view text) {
         return std::nullopt;
     }
     const Duration year = std::chrono::hours(24 * 365);
-    if (number > year / one) return std::nullopt;
-    return one * number;
+    if (*number > year / one) return std::nullopt;
+    return one * *number;
 }
 
 std::optional<std::int64_t> parse_time(std::string_view text) {

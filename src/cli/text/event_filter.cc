@@ -1,7 +1,6 @@
 #include "cli/text/event_filter.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <map>
 #include <optional>
@@ -12,6 +11,7 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/number.h"
 #include "base/time_point.h"
 #include "cli/text/duration.h"
 
@@ -281,16 +281,8 @@ private:
     }
 
     Result<json::value> number() const {
-        const char* const begin = now_.text.data();
-        const char* const end = begin + now_.text.size();
-        std::int64_t whole = 0;
-        if (const auto [at, error] = std::from_chars(begin, end, whole);
-            error == std::errc() && at == end) {
-            return json::value(whole);
-        }
-        double fraction = 0;
-        const auto [at, error] = std::from_chars(begin, end, fraction);
-        if (error == std::errc() && at == end) return json::value(fraction);
+        if (const auto whole = parse_number<std::int64_t>(now_.text)) return json::value(*whole);
+        if (const auto fraction = parse_number<double>(now_.text)) return json::value(*fraction);
         return Error{ErrorCode::invalid_argument,
                      fmt::format("'{}' at character {} is not a number", now_.text, now_.at + 1)};
     }
@@ -328,12 +320,8 @@ private:
         if (by_name && now_.token == Token::name) return PathStep(now_.text);
         if (by_name) return unexpected("the name of a member");
         if (now_.token == Token::text) return PathStep(now_.text);
-        std::size_t index = 0;
-        const char* const end = now_.text.data() + now_.text.size();
-        const auto [at, error] = std::from_chars(now_.text.data(), end, index);
-        if (now_.token == Token::number && error == std::errc() && at == end) {
-            return PathStep(index);
-        }
+        const auto index = parse_number<std::size_t>(now_.text);
+        if (now_.token == Token::number && index) return PathStep(*index);
         return unexpected("a number or a name in quotes");
     }
 

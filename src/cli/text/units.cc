@@ -1,7 +1,8 @@
 #include "cli/text/units.h"
 
-#include <charconv>
 #include <limits>
+
+#include "base/number.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -14,10 +15,9 @@ struct Amount {
 
 template <typename Number>
 std::optional<Amount<Number>> amount_of(std::string_view text) {
-    Number number{};
-    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
-    if (error != std::errc() || number < Number{}) return std::nullopt;
-    return Amount<Number>{number, text.substr(static_cast<std::size_t>(end - text.data()))};
+    const auto number = take_number<Number>(text);
+    if (!number || *number < Number{}) return std::nullopt;
+    return Amount<Number>{*number, text};
 }
 
 struct Unit {
