@@ -1,7 +1,7 @@
 // The log on real threads and real files; for the thread sanitizer above all.
 #include <atomic>
 #include <future>
-#include <thread>
+#include <stop_token>
 
 #include <gtest/gtest.h>
 
@@ -13,6 +13,7 @@
 #include "io/system/loop.h"
 #include "support/seed.h"
 #include "support/temporary_directory.h"
+#include "support/threads.h"
 
 namespace evenkeel::commitlog {
 namespace {
@@ -129,9 +130,9 @@ TEST(ThreadedLog, shares_syncs_among_concurrent_writers) {
     ThreadedLog log({});
     constexpr int writers = 16;
     constexpr int events = 20;
-    std::vector<std::jthread> threads;
+    test::Threads threads;
     for (int i = 0; i < writers; ++i) {
-        threads.emplace_back([&] {
+        threads.start([&] {
             // All say the same, since nobody knows which number it will get.
             for (int j = 0; j < events; ++j) {
                 std::promise<bool> done;
@@ -144,7 +145,7 @@ TEST(ThreadedLog, shares_syncs_among_concurrent_writers) {
             }
         });
     }
-    threads.clear();
+    threads.join();
 
     EXPECT_EQ(log.metrics().events.value(), writers * events);
     EXPECT_LT(log.metrics().syncs.value(), writers * events);
@@ -155,13 +156,12 @@ TEST(ThreadedLog, retention_rolling_and_readers_run_at_the_same_time) {
     constexpr std::int64_t events = 4000;
     constexpr int readers = 4;
     ASSERT_TRUE(log.append(0, 10).ok());
-    std::atomic<bool> writing = true;
     std::atomic<std::int64_t> total = 0;
-    std::vector<std::jthread> threads;
+    test::Threads threads;
     for (int i = 0; i < readers; ++i) {
-        threads.emplace_back([&, seed = test::fresh_seed()] {
+        threads.start([&, seed = test::fresh_seed()](const std::stop_token& stop) {
             Random random(seed);
-            while (writing) {
+            while (!stop.stop_requested()) {
                 Cursor cursor;
                 log.on_loop([&](Log& on) {
                     const auto properties = on.properties();
@@ -191,8 +191,7 @@ TEST(ThreadedLog, retention_rolling_and_readers_run_at_the_same_time) {
             log.on_loop([&](Log& on) { on.purge({i - 3}, [](const Result<>&) {}); });
         }
     }
-    writing = false;
-    threads.clear();
+    threads.join();
 
     EXPECT_GT(total.load(), 0);
     log.on_loop([&](Log& on) {

@@ -1,12 +1,12 @@
 // How long calls of a hub in this process block: deadlines and stops.
 #include <functional>
 #include <stop_token>
-#include <thread>
 
 #include <gtest/gtest.h>
 
 #include "base/promise.h"
 #include "support/temporary_directory.h"
+#include "support/threads.h"
 #include <evenkeel/hub.h>
 
 namespace evenkeel {
@@ -67,7 +67,7 @@ TEST(HubCallOptions, a_hub_whose_opening_was_given_up_can_be_opened) {
     EXPECT_EQ(Hub::open(world.options(), stopped_before()).error().code, ErrorCode::cancelled);
     for (int i = 0; i < 20; ++i) {
         std::stop_source stop;
-        std::thread stops([&] { stop.request_stop(); });
+        test::Threads stops([&] { stop.request_stop(); });
         const auto opened = Hub::open(world.options(), {.stop = stop.get_token()});
         stops.join();
         if (!opened.ok()) {
@@ -90,7 +90,7 @@ TEST(HubCallOptions, what_was_acknowledged_beside_a_stop_is_stored) {
     std::vector<std::int64_t> acknowledged;
     for (int i = 0; i < 100; ++i) {
         std::stop_source stop;
-        std::thread stops([&] { stop.request_stop(); });
+        test::Threads stops([&] { stop.request_stop(); });
         const auto sent = world.hub->send("h", std::to_string(i), {}, {.stop = stop.get_token()});
         stops.join();
         if (sent.ok()) acknowledged.push_back(sent->first_sequence_number);
@@ -120,7 +120,7 @@ TEST(HubCallOptions, a_reader_that_waits_ends_with_a_stop_and_goes_on) {
     std::stop_source stop;
     Promise<bool> begun;
     Promise<Result<EventBatch>> ended;
-    std::thread reads([&] {
+    test::Threads reads([&] {
         begun.set(true);
         ended.set(world.reader->read(1, 60s, stop.get_token()));
     });
@@ -138,13 +138,13 @@ TEST(HubCallOptions, a_reader_that_waits_ends_with_a_stop_and_goes_on) {
 TEST(HubCallOptions, a_reader_loses_no_event_to_a_stop) {
     constexpr std::int64_t events = 300;
     OneHub world;
-    std::thread sends([&] {
+    test::Threads sends([&] {
         for (int i = 0; i < events; ++i) EXPECT_TRUE(world.hub->send("h", "event").ok());
     });
     std::int64_t next = 0;
     while (next < events) {
         std::stop_source stop;
-        std::thread stops([&] { stop.request_stop(); });
+        test::Threads stops([&] { stop.request_stop(); });
         const auto batch = world.reader->read(7, 60s, stop.get_token());
         stops.join();
         if (!batch.ok()) {
