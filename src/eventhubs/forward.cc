@@ -19,21 +19,32 @@ bool is_of_a_hub(std::string_view name) {
     return name.starts_with(annotation::vendor_prefix) || name.starts_with(property::vendor_prefix);
 }
 
-void encode_annotations(ByteView map, Encoder& encoder) {
+// The pairs of a section's map that `keeps` wants, as such a section; nothing if there are none.
+template <typename Keeps>
+void encode_kept(std::uint64_t section, ByteView map, Encoder& encoder, Keeps keeps) {
     std::uint32_t count = 0;
     Buffer kept;
     Encoder pairs(kept);
     amqp::for_each_pair(map, [&](std::string_view key, ByteView value) {
-        if (is_of_a_hub(key)) return;
-        pairs.symbol(key);
+        if (!keeps(key)) return;
+        if (section == descriptor::message_annotations) {
+            pairs.symbol(key);
+        } else {
+            pairs.string(key);
+        }
         pairs.bytes(value);
         count += 2;
     });
     if (count == 0) return;
-    encoder.descriptor(static_cast<std::uint8_t>(descriptor::message_annotations));
+    encoder.descriptor(static_cast<std::uint8_t>(section));
     const auto open = encoder.begin_map();
     encoder.bytes(kept);
     encoder.end(open, count);
+}
+
+void encode_annotations(ByteView map, Encoder& encoder) {
+    encode_kept(descriptor::message_annotations, map, encoder,
+                [](std::string_view key) { return !is_of_a_hub(key); });
 }
 
 void encode_properties(ByteView map, std::span<const Property> properties, Encoder& encoder) {
@@ -150,20 +161,9 @@ Buffer without_properties(ByteView sections, std::span<const std::string_view> n
             encoder.bytes(section->whole);
             continue;
         }
-        Buffer kept;
-        Encoder pairs(kept);
-        std::uint32_t count = 0;
-        amqp::for_each_pair(section->value, [&](std::string_view key, ByteView value) {
-            if (std::ranges::find(names, key) != names.end()) return;
-            pairs.string(key);
-            pairs.bytes(value);
-            count += 2;
-        });
-        if (count == 0) continue;
-        encoder.descriptor(static_cast<std::uint8_t>(descriptor::application_properties));
-        const auto open = encoder.begin_map();
-        encoder.bytes(kept);
-        encoder.end(open, count);
+        encode_kept(
+            descriptor::application_properties, section->value, encoder,
+            [&](std::string_view key) { return std::ranges::find(names, key) == names.end(); });
     }
     return result;
 }
