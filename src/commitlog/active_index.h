@@ -3,7 +3,7 @@
 //
 //   | entries(): active segment, visible | pending(): not flushed yet, any segment |
 //
-// Threads: pinned to the log's loop. The file is written by the Writer; see commitlog/index.h.
+// Threads: part of Log, on its loop. The file is written by the Writer; see commitlog/index.h.
 #pragma once
 
 #include <optional>

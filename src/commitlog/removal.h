@@ -5,7 +5,7 @@
 //
 // A log that is to be emptied gets an empty successor first: its header keeps the numbers (LOG-4).
 // Ownership: owned by its log. A removal keeps the writer alive; its answer is dropped with us.
-// Threads: pinned to the log's loop; removals run on its disk executor.
+// Threads: part of Log, on its loop; removals run on its disk executor.
 // Failure: what could not be removed stays on disk and goes with the next removal.
 #pragma once
 

@@ -4,7 +4,7 @@
 //
 // There is always one. It is the active one that takes the next append, or its last successor.
 // Ownership: holds the open files of readers weakly; a file is closed when its last reader goes.
-// Threads: pinned to the log's loop.
+// Threads: part of Log, on its loop.
 // Failure: none; opening a file is left to the reader that gets it.
 #pragma once
 

@@ -9,7 +9,7 @@
 //   LOG-4  A number that was acknowledged or seen is never given out again, nor an offset.
 //   LOG-5  Enqueued times never fall within a partition.
 // Ownership: owned by its log; readers and removals hold a reference to it.
-// Threads: pinned to the log's loop.
+// Threads: part of Log, on its loop.
 // Failure: none; the disk is the Writer's matter, and what it refused is cut off again.
 #pragma once
 

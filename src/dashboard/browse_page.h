@@ -1,5 +1,5 @@
 // The events of one page, collected partition by partition: the first ones in the order of the
-// page, as many as fit. Pure.
+// page, as many as fit. Pure. Threads: a value.
 //
 //     forwards   by time, the oldest first      backwards   the newest first
 //

@@ -346,11 +346,13 @@ Result<BrowseCursor> parse_browse_cursor(std::string_view text) {
 }
 
 void browse(const BrowsePlace& place, BrowseQuery query, Callback<void(Result<std::string>)> done) {
+    place.loop.check_here();
     std::make_shared<Browse>(place, std::move(query), std::move(done))->run();
 }
 
 void show_event(const BrowsePlace& place, PartitionId partition, SequenceNumber sequence,
                 Callback<void(Result<std::string>)> done) {
+    place.loop.check_here();
     const auto hub = place.hubs.find(place.hub);
     const auto found = hub.ok() ? (*hub)->partition(partition) : hub.error();
     if (!found.ok()) return done(found.error());

@@ -9,6 +9,7 @@ namespace evenkeel::dashboard {
 
 void EventPeek::start(io::Loop& loop, io::Executor& reads, hub::Partition& partition,
                       const Position& position, Visit visit, Done done) {
+    loop.check_here();
     auto peek = std::make_shared<EventPeek>(loop, reads, std::move(visit), std::move(done));
     auto cursor = partition.peek(position, peek->stream_.ended());
     if (!cursor.ok()) {

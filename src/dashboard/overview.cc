@@ -10,6 +10,7 @@ TrafficHistory::TrafficHistory(io::Loop& loop, hub::Namespace& hubs) : loop_(loo
 }
 
 TrafficHistory::Sum TrafficHistory::now(const std::string& hub) const {
+    loop_.check_here();
     Sum sum;
     const auto found = hubs_.find(hub);
     if (!found.ok()) return sum;
@@ -33,6 +34,7 @@ void TrafficHistory::sample() {
 }
 
 void TrafficHistory::write(JsonWriter& json, const Reach& reach) const {
+    loop_.check_here();
     const auto write_sums = [&](double Sum::*part) {
         json.array([&] {
             for (const Point& point : points_) {

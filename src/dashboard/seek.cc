@@ -143,6 +143,7 @@ private:
 void plan_seek(const BrowsePlace& place, const GroupView& view, const BrowseStart& to,
                const std::vector<std::uint32_t>& partitions,
                Callback<void(Result<std::vector<SeekStep>>)> done) {
+    place.loop.check_here();
     std::make_shared<SeekPlan>(place, to, std::move(done))->run(view, partitions);
 }
 

@@ -1,6 +1,6 @@
 // The admin interface's routes for connections and links, and for the readers of an event hub.
 //
-// Ownership: all it is given outlives it. Threads: pinned to the hub's loop.
+// Ownership: all it is given outlives it. Threads: part of Admin, on the hub's loop.
 // Failure: errors become answers.
 #pragma once
 

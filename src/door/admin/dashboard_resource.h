@@ -1,7 +1,7 @@
 // The admin interface's routes for the dashboard: the server, its traffic, and watched groups.
 //
 // Ownership: loop, keys and dashboard outlive it.
-// Threads: pinned to the hub's loop.
+// Threads: part of Admin, on the hub's loop.
 // Failure: without a dashboard, and for groups that are not watched, the answer says so.
 #pragma once
 

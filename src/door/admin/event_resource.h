@@ -1,7 +1,7 @@
 // The admin interface's routes for events: a page of them, one, and sending some.
 //
 // Ownership: all it is given outlives it. Answers that come after its end are dropped.
-// Threads: pinned to the hub's loop; what is not in memory is read on `reads`, which may block.
+// Threads: part of Admin; what is not in memory is read on `reads`, which may block.
 // Failure: errors of the hub become answers (status_of); of a list of events that are sent, those
 // to one partition are stored together or not at all, and an error says which were stored.
 #pragma once

@@ -5,7 +5,7 @@
 //     Authorization: SharedAccessSignature sr=...&sig=...&se=...&skn=...   or  Bearer <JWT>
 //
 // Ownership: loop and keys outlive it.
-// Threads: pinned to the hub's loop.
+// Threads: part of Admin, on the hub's loop.
 // Failure: a refusal is an answer, ready to be sent.
 #pragma once
 

@@ -2,7 +2,7 @@
 // is where it is, its lag of the last day, pause, resume, drain and seek, and its dead letters.
 //
 // Ownership: all it is given outlives it. Answers that come after its end are dropped.
-// Threads: pinned to the hub's loop; stores are called on their own loops.
+// Threads: part of Admin, on the hub's loop; stores are called on their own loops.
 // Failure: errors of the store become answers (status_of), without its secrets.
 #pragma once
 

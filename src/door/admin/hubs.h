@@ -1,7 +1,7 @@
 // The admin interface's routes for event hubs: what there is, changes of it, and purges.
 //
 // Ownership: loop, hubs and keys outlive it. Answers that come after its end are dropped.
-// Threads: pinned to the hub's loop.
+// Threads: part of Admin, on the hub's loop.
 // Failure: errors of the hub become answers (status_of).
 #pragma once
 

@@ -2,7 +2,7 @@
 // quotas of namespace, key and event hub, and for the traffic of the event hub.
 //
 // Ownership: all it is given outlives it.
-// Threads: pinned to the hub's loop.
+// Threads: part of Admin, on the hub's loop.
 #pragma once
 
 #include <cstdint>

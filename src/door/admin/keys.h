@@ -2,7 +2,7 @@
 // rotated, and by a look at one rule; lists have only names.
 //
 // Ownership: hubs and keys outlive it. Answers that come after its end are dropped.
-// Threads: pinned to the hub's loop.
+// Threads: part of Admin, on the hub's loop.
 // Failure: errors of the key ring become answers (status_of).
 #pragma once
 

@@ -2,7 +2,7 @@
 // samples, so the traffic of all partitions is looked at about once a second.
 //
 // Ownership: all it is given outlives it. Answers that come after its end are dropped.
-// Threads: pinned to the hub's loop; what is not in memory is read on `reads`, which may block.
+// Threads: part of Admin; what is not in memory is read on `reads`, which may block.
 // Failure: a partition that cannot be used is listed with its error.
 #pragma once
 

@@ -1,5 +1,5 @@
 // What a client's attach becomes: a link to a node, events in, events out, or a refusal.
-// Threads: pinned to the hub's loop.
+// Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <string_view>

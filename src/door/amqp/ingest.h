@@ -1,5 +1,5 @@
 // Events from a client: decoded, routed, appended to a partition; settled when durable.
-// Threads: pinned to the hub's loop.
+// Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@ public:
     }
     // The link's events are numbered, by this producer.
     void serve(const ProducerState& producer);
-    // The client wants to be told where its events were stored.
+    // The client asks for receipts: where its events were stored.
     void send_receipts() { receipts_ = true; }
     // The client puts events back that were stored before, see amqp::restore_capability.
     void restore() { restores_ = true; }

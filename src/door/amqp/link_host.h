@@ -2,7 +2,7 @@
 //
 // Cost: links keep references to the parts they use for each event (wire), so that no event costs a
 // virtual call.
-// Threads: pinned to the hub's loop.
+// Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <string>

@@ -1,7 +1,7 @@
 // The attached links of one client, in the order they came, with what hangs on them.
 //
 // Invariant: a link in the table has a PeerLink as its user; add() is the only place that sets it.
-// Ownership: the connection owns the links. Threads: pinned to the hub's loop.
+// Ownership: the connection owns the links. Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <memory>

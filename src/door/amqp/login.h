@@ -4,7 +4,7 @@
 //     unopened ── open ──▶ awaited ── token or key ──▶ known
 //                             ▲──── the last claim ended ┘
 //
-// Ownership: context and visitor outlive it. Threads: pinned to the hub's loop.
+// Ownership: context and visitor outlive it. Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // A client's links to $cbs and $management: requests come in, replies go out.
-// Threads: pinned to the hub's loop.
+// Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <deque>

@@ -1,5 +1,5 @@
 // The nodes that clients talk to: $cbs takes tokens, $management describes hubs and partitions.
-// Threads: pinned to the hub's loop.
+// Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <cstddef>

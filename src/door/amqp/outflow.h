@@ -1,5 +1,5 @@
 // Events to a client: from the stream of a partition, as far as credit, window and room allow.
-// Threads: pinned to the hub's loop; cold reads are performed on the reads executor.
+// Threads: part of Peer, on the hub's loop; cold reads are performed on the reads executor.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
 // What hangs on one link of a client: see node_links.h, ingest.h and outflow.h.
-// Ownership: the amqp::Link owns it, as its user. Threads: pinned to the hub's loop.
+// Ownership: the amqp::Link owns it, as its user. Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <memory>

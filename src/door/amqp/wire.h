@@ -8,7 +8,7 @@
 // Nothing is read while too much waits for the client; links get no room while too much waits for
 // the socket, or while a write is under way. A client that does not read holds 128 KiB at most.
 // Ownership: owns the socket; loop, connection and owner outlive it.
-// Threads: pinned to the hub's loop.
+// Threads: part of Peer, on the hub's loop.
 #pragma once
 
 #include <deque>

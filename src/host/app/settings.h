@@ -1,5 +1,5 @@
 // The settings of an app: the environment, and below it the Values of local.settings.json. Names
-// are compared without regard to case, and "__" in them is ":", as .NET does it. Pure.
+// are compared without regard to case, and "__" in them is ":", as .NET does it. A value, pure.
 #pragma once
 
 #include <map>

@@ -6,7 +6,7 @@
 //                          └─────▼
 //                          waiting ──it has changed──▶ ended: admitted(`conflict`)
 //
-// The loop, the store, the guard and the options outlive it. Threads: pinned to the coordinator's
+// The loop, the store, the guard and the options outlive it. Threads: part of Coordinator, on its
 // loop. Failure: a store that does not answer is asked until it does, and reported.
 #pragma once
 

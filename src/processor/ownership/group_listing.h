@@ -3,7 +3,7 @@
 //
 //     idle ──ask()──▶ asking, one or two answers ──▶ idle, done(answer)
 //
-// The loop, the store and the guard outlive it. Threads: pinned to the coordinator's loop.
+// The loop, the store and the guard outlive it. Threads: part of Coordinator, on its loop.
 #pragma once
 
 #include <cstdint>

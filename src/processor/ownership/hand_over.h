@@ -5,7 +5,7 @@
 //
 // Reading goes on until the receiver waits for it. A transfer always names its receiver; only the
 // last member writes an empty owner.
-// Ownership: all collaborators outlive it. Threads: pinned to the coordinator's loop.
+// Ownership: all collaborators outlive it. Threads: part of Coordinator, on its loop.
 #pragma once
 
 #include <cstdint>

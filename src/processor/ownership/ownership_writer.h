@@ -8,7 +8,7 @@
 //   OWN-13  A record that was written is in Ownerships, with its new version, before `done` runs.
 //   OWN-14  One write at a time for each partition.
 // Ownership: the loop, the store, the ownerships and the guard outlive it.
-// Threads: pinned to the coordinator's loop. Failure: the whole request fails if the store does not
+// Threads: part of Coordinator, on its loop. Failure: the whole request fails if the store does not
 // answer for each entry; then each of them may have been applied.
 #pragma once
 

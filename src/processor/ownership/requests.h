@@ -5,6 +5,9 @@
 //     request/store, request/lost   written by members: processor/ownership/store_mark.h
 //     request/parked/<partition>    written by members: processor/ownership/parked.h
 //     request/drain/<incarnation>   that instance hands everything over and stops
+//
+// Threads: values; RequestWatch is pinned to its loop. Failure: what cannot be read is no request,
+// and a store that does not answer is asked again.
 #pragma once
 
 #include <cstdint>

@@ -6,7 +6,7 @@
 //                                                  look_now() ──▼  │
 //                                                          running_again: look_at() follows end()
 //
-// The loop and the guard outlive it. Threads: pinned to the coordinator's loop.
+// The loop and the guard outlive it. Threads: part of Coordinator, on its loop.
 #pragma once
 
 #include <cstdint>

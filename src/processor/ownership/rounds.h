@@ -6,7 +6,7 @@
 //
 // Its states are created, running, leaving and ended; it never goes back.
 // Invariants: OWN-1, OWN-2, OWN-4 and OWN-6 of coordinator.h.
-// Ownership: all of Place outlives it. Threads: pinned to the coordinator's loop. Failure: a round
+// Ownership: all of Place outlives it. Threads: part of Coordinator, on its loop. Failure: a round
 // that fails is reported and tried again; the partitions are kept meanwhile, as the lease allows.
 #pragma once
 
@@ -139,7 +139,7 @@ private:
     Duration probation_{0};
     std::optional<Instant> ownerships_listed_;
     std::uint32_t unowned_ = 0;
-    bool has_changed_ = false;  // what we own, since the others were told
+    bool has_changed_ = false;  // what we own, since it was published
     Counts counts_;
     std::uint64_t removals_ = 0;  // requests for them
 };

@@ -5,7 +5,7 @@
 //     off ──watch()──▶ watching: looks at the clock twice in stall_max ──▶ off: a lease again
 //                                                                     └──▶ off, stalled()
 //
-// The loop, the guard and the lease outlive it. Threads: pinned to the coordinator's loop.
+// The loop, the guard and the lease outlive it. Threads: part of Coordinator, on its loop.
 #pragma once
 
 #include <cstdint>

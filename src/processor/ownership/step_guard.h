@@ -3,7 +3,7 @@
 //
 //     store.list_members(steps.wrap([this](auto listed) { ... }));
 //
-// The heartbeat outlives it. Threads: pinned to the coordinator's loop.
+// The heartbeat outlives it. Threads: part of Coordinator, on its loop.
 #pragma once
 
 #include <utility>

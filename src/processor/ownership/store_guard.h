@@ -6,7 +6,7 @@
 //
 // A store without a mark may have been emptied a moment ago, so whoever makes the mark is young: no
 // event is handled until members that know better had time to say so.
-// Ownership: all of Place and the owner outlive it. Threads: pinned to the loop.
+// Ownership: all of Place and the owner outlive it. Threads: part of Core.
 // Failure: join() answers with it, or tries again; a store that does not answer is not lost.
 #pragma once
 

@@ -4,9 +4,9 @@
 //            └── an operator has accepted it already ──▶ draining ───────────────────▶ │
 //
 // What members know is stored again (a seed): a checkpoint only rises (STORE-4), so that is right
-// whatever the store has by now. Then the others and whoever comes are told, the calls that run end
+// whatever the store has by now. Then the others and newcomers are informed, the calls that run end
 // and are stored too, and we are gone without asking the store for anything more.
-// Ownership: all of Place and the owner outlive it. Threads: pinned to the loop. Failure: it ends
+// Ownership: all of Place and the owner outlive it. Threads: part of Core. Failure: it ends
 // all the same; seeds are tried a few times, and calls get drain_max.
 #pragma once
 

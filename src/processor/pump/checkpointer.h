@@ -7,7 +7,7 @@
 //   PUMP-10  One write at a time. What comes meanwhile waits; the latest goes next.
 //   PUMP-11  Nothing is written while the permit is not there, nor after stop().
 //   PUMP-12  A write that failed is not stored until one has succeeded: it is tried again.
-// Threads: pinned to the loop.
+// Threads: part of Pump, on its loop.
 #pragma once
 
 #include <compare>

@@ -14,7 +14,7 @@
 //   PUMP-15  at_most_once stores the position before the handler begins, at_least_once after it
 //            has ended, exactly_once in the transaction of what the handler writes.
 //   PUMP-19  An outage (is_outage() in retry.h) uses no attempt and makes no dead letter.
-// Ownership: all of Place and the pump outlive it. Threads: pinned to the loop. Failure: a handler
+// Ownership: all of Place and the pump outlive it. Threads: part of Pump. Failure: a handler
 // that fails is called again by RetryPolicy; then the event is poison. After so many poison events
 // in a row (a storm) it is parked instead.
 #pragma once

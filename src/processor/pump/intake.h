@@ -9,7 +9,7 @@
 //   PUMP-17  The first event of a reader is the one that was handled last, if the hub still has
 //            it, and the same as then (PUMP-7). It is not handled again.
 //   PUMP-18  Nothing is read while the batch is full or the pump may not read.
-// Ownership: all of Place and the pump outlive it. Threads: pinned to the loop. Failure: an error
+// Ownership: all of Place and the pump outlive it. Threads: part of Pump. Failure: an error
 // that may pass is retried with the same reader; any other is the pump's to decide.
 #pragma once
 

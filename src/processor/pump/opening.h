@@ -11,7 +11,7 @@
 //   PUMP-7  No event is handled before the last one that was, if the hub still has it, was seen to
 //           be the same: a hub that was restored and written on stops the partition.
 //   PUMP-8  What was sealed counts once the store was seen to be the one that we began with.
-// Ownership: all of Place and the pump outlive it. Threads: pinned to the loop. Failure: each step
+// Ownership: all of Place and the pump outlive it. Threads: part of Pump. Failure: each step
 // is tried again with a growing pause; `fenced` is the pump's to decide.
 #pragma once
 
