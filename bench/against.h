@@ -26,7 +26,7 @@ struct AgainstOptions {
 };
 cli::ExitCode measure_against(const AgainstOptions& options);
 
-// What it has when a sender is told that its event is stored.
+// What it has when a sender hears that its event is stored.
 struct RivalKind {
     std::string_view name;  // of the line
     std::string_view server;

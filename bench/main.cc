@@ -9,7 +9,7 @@
 int main(int count, char** arguments) {
     using namespace evenkeel;
     set_log(LogLevel::info);
-    // As people ask for it: `bench --against redis` is `bench against redis`.
+    // As users ask for it: `bench --against redis` is `bench against redis`.
     std::string against = "against";
     if (count > 1 && std::string_view(arguments[1]) == "--against") arguments[1] = against.data();
     const cli::Program program{

@@ -14,7 +14,7 @@ struct Line {
     std::string goal;             // as text; empty if there is none
     bool met = true;
     std::vector<std::pair<std::string, double>> more;  // by the JSON key, unit last
-    std::string acknowledged_by = {};  // where an event is when its sender is told; empty: not said
+    std::string acknowledged_by = {};  // where an event is when it is acknowledged; empty: not said
 
     double ratio() const { return limit_per_second > 0 ? events_per_second / limit_per_second : 0; }
 };

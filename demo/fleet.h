@@ -34,7 +34,7 @@ public:
         int killed = 0;
         Duration after{};  // the kill
     };
-    // A kill whose partitions have other owners by now. Each is told once.
+    // A kill whose partitions have other owners by now. Each is reported once.
     std::optional<TakenOver> next_taken_over(Instant now);
     bool all_taken_over() const;
     bool was_killed() const { return !kills_.empty(); }

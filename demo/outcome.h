@@ -1,4 +1,4 @@
-// How the demo ends: the verdict for people and for programs, and the exit code.
+// How the demo ends: the verdict for readers and for programs, and the exit code.
 #pragma once
 
 #include <optional>

@@ -57,7 +57,7 @@ private:
     const Instant start_;
     const std::string keys_;
     const std::function<std::string()> memory_;
-    cli::Terminal terminal_ = cli::terminal_of(stderr);  // people change its size
+    cli::Terminal terminal_ = cli::terminal_of(stderr);  // users change its size
     const bool as_table_;
     std::vector<Snapshot> before_;
     Snapshot total_before_;

@@ -11,7 +11,7 @@
 // Events to one partition, and events with one key, are stored in the order in which they were
 // enqueued. Those without either go to any partition, in any order. A lost connection may repeat
 // events (<evenkeel/producer.h>), a whole batch at a time, unless they are numbered (`idempotent`);
-// a batch that fails for good is told to `on_failed`, and those behind it go on.
+// a batch that fails for good is reported to `on_failed`, and those behind it go on.
 #pragma once
 
 #include <chrono>

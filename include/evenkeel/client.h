@@ -49,7 +49,7 @@ struct ClientOptions {
     // "amqp://[key-name:key@]host[:port]/event-hub", and amqps:// for TLS.
     std::string connection = {};
     std::string event_hub = {};     // if the connection string names none
-    std::string name = "evenkeel";  // of this program, for people
+    std::string name = "evenkeel";  // of this program, for operators
     RetryOptions retry = {};
     Credential credential = {};             // in place of a key in the connection string
     std::chrono::seconds token_life{3600};  // of the tokens that are made with a key

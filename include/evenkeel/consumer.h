@@ -34,7 +34,7 @@ namespace evenkeel {
 struct RemoteReaderOptions {
     // An exclusive reader: displaces those with a lower or equal epoch and those without one.
     std::optional<std::int64_t> epoch = {};
-    std::string name = {};  // for people, in errors and lists
+    std::string name = {};  // for operators, in errors and lists
     // What may wait here to be read. Credit is given for as many events as are expected to fit;
     // once more bytes wait it is taken back, and what was already on its way comes on top.
     std::uint32_t prefetch_events = 300;

@@ -38,7 +38,7 @@ enum class ErrorCode : std::uint8_t {
 
 std::string_view to_string(ErrorCode code);
 
-// `code` for programs, `detail` for people: what was being done to what, and what to do about it.
+// `code` for programs, `detail` for users: what was being done to what, and what to do about it.
 struct Error {
     ErrorCode code;
     std::string detail;

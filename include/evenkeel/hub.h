@@ -83,7 +83,7 @@ struct PartitionInfo {
     bool is_empty = true;
     std::uint64_t bytes = 0;
     std::uint32_t readers = 0;
-    std::vector<std::string> problems;  // damage and files that do not belong there, for people
+    std::vector<std::string> problems;  // damage and files that do not belong there, as texts
 };
 
 // Where an event goes: to a partition, to the one its key belongs to, or to each in turn.
@@ -119,7 +119,7 @@ public:
 struct ReaderOptions {
     // An exclusive reader: displaces those with a lower or equal epoch and those without one.
     std::optional<std::int64_t> epoch = {};
-    std::string name = {};  // for people, in errors and lists
+    std::string name = {};  // for operators, in errors and lists
 };
 
 class Hub {

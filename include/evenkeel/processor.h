@@ -166,7 +166,7 @@ struct ProcessorOptions {
     // the positions that it has now.
     bool accept_store_loss = false;
     std::chrono::milliseconds drain_max{30'000};      // for a handler, at hand-over and stop
-    std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is told of; 0: never
+    std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is reported; 0: never
     std::chrono::milliseconds progress_slow{60'000};  // events wait but none came: reopen; 0: never
 
     // Gets every failure; empty: they are printed to stderr. Must not block.
@@ -275,7 +275,7 @@ public:
     virtual ProcessorStatus status() = 0;
     // The same as Prometheus text; docs/processor.md lists the metrics.
     virtual std::string metrics() = 0;
-    // Inputs and reasons of the last balancing decision, for people.
+    // Inputs and reasons of the last balancing decision, as a text.
     virtual std::string explain() = 0;
     virtual const ProcessorOptions& options() const = 0;
 };

@@ -28,7 +28,7 @@ void shorten(std::optional<Condition>& error) {
     error->description.resize(std::min(error->description.size(), short_description_bytes));
 }
 
-// Less of what is only for people to read. True if there was any.
+// Less of what is only a text for readers. True if there was any.
 template <typename Body>
 bool shorten(Body& body) {
     if constexpr (requires { body.error; }) {
@@ -356,7 +356,7 @@ void Connection::fail(std::string_view name, std::string description) {
     end_all(error);
 }
 
-// The call that wrote is over: now its owner may be told.
+// The call that wrote is over: now its owner may be called.
 bool Connection::fail_if_doomed() {
     if (state_ == State::closed) return true;
     if (doomed_) {

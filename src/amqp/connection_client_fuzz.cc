@@ -87,7 +87,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     }
     check_output(engine);
     engine.lost();
-    EK_CHECK(engine.is_closed() && client.inner.is_closed(), "all is told");
+    EK_CHECK(engine.is_closed() && client.inner.is_closed(), "all is reported");
     EK_CHECK(client.inner.links.empty(), "and nothing is left");
     return 0;
 }

@@ -26,6 +26,6 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     while (!script.at_end()) fuzz_step(script, engine, handler, now);
     check_output(engine);
     engine.lost();
-    EK_CHECK(engine.is_closed() && handler.is_closed() && handler.links.empty(), "all is told");
+    EK_CHECK(engine.is_closed() && handler.is_closed() && handler.links.empty(), "all is reported");
     return 0;
 }

@@ -47,7 +47,7 @@ public:
         react(&link);
     }
     void on_end(Session& session, const std::optional<Condition>&) override {
-        EK_CHECK(session.is_ended(), "it is ended when it is told");
+        EK_CHECK(session.is_ended(), "it is ended when that is reported");
     }
     void on_closed(const std::optional<Condition>&) override {
         EK_CHECK(!std::exchange(closed_, true), "closed once");

@@ -15,7 +15,7 @@ namespace evenkeel::amqp {
 
 inline constexpr std::uint32_t batch_format = 0x80013700;  // Event Hubs: one data section an event
 
-// A reader of ours wishes to be told of events that the hub cannot read; others just do not get
+// A reader of ours asks for reports of events that the hub cannot read; others just do not get
 // them.
 inline constexpr std::string_view damage_capability = "evenkeel:report-damage";
 

@@ -1,7 +1,7 @@
 // Two kinds of time that never convert into each other.
 //
 //   Instant   monotonic, counts while the machine sleeps; for timeouts, leases, rates
-//   WallTime  milliseconds since 1970 UTC; for people, enqueued times and retention; may step
+//   WallTime  milliseconds since 1970 UTC; for display, enqueued times and retention; may step
 #pragma once
 
 #include <chrono>

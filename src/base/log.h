@@ -1,4 +1,4 @@
-// Lines for the people who run it: trace(level, "what happened to what", {{"key", "value"}}).
+// Lines for operators: trace(level, "what happened to what", {{"key", "value"}}).
 //
 // "log" is the commit log in this project, so these are trace lines. One line an event, on stderr,
 // as text or as one JSON object, or to the program's own sink (include/evenkeel/log.h); never a

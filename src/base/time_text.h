@@ -1,4 +1,4 @@
-// Times as people write them.
+// Times as users write them.
 #pragma once
 
 #include <optional>

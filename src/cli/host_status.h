@@ -46,7 +46,7 @@ struct HostStatus {
 };
 
 std::string status_json(const HostStatus& status, const host::ScaleController& controller);
-// For people. `corrupt` if it is no status.
+// As a text. `corrupt` if it is no status.
 Result<std::string> status_text(const std::string& json, WallTime now, const Terminal& terminal);
 
 // Where it is; makes the folder. `app` is an absolute path without links.

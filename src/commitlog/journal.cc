@@ -255,7 +255,7 @@ Result<> Journal::settle(JournaledSegment& segment, io::File& file) {
 }
 
 // With a descriptor of its own, which tells of every failure since it was opened, and of those that
-// nobody was told of yet. A segment that is gone needs nothing.
+// nobody has heard of yet. A segment that is gone needs nothing.
 Result<> Journal::make_durable(io::FileSystem& files, const std::vector<Extent>& extents,
                                const JournaledSegment& segment, bool is_suspect) {
     auto opened = files.open(segment.directory + "/" + log_name(segment.name), io::OpenMode::write);

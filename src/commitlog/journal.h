@@ -98,7 +98,7 @@ public:
     Result<bool> prepare(std::uint64_t bytes);
     // After prepare() said yes: the pieces, which are in the segment from `from` on. `done` runs on
     // the disk executor when they are durable or refused. If durable, `afterwards` runs when all
-    // that share the sync were told, for what nobody waits for; `done` is kept until then.
+    // that share the sync were answered, for what nobody waits for; `done` is kept until then.
     void add(std::shared_ptr<JournaledSegment> segment, Offset from,
              const std::vector<Tail::Piece>& pieces, Done done, Task afterwards);
     // Makes the segment durable in itself; `file` is its writer's.

@@ -4,7 +4,7 @@
 //   | kept for readers | being written | not yet taken by a flush |
 //   start()                                                     end()
 //
-// A chunk's bytes are written once, by append(), before anyone else is told of them; so the disk
+// A chunk's bytes are written once, by append(), before anyone else knows of them; so the disk
 // thread and readers may look at them while the loop fills the bytes behind.
 // Threads: the Tail is pinned to its log's loop; a Chunk's filled bytes may be read anywhere.
 #pragma once

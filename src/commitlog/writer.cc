@@ -83,7 +83,7 @@ void Writer::flush_to_journal(const Flush& flush, FlushOutcome outcome,
         return done(std::move(outcome));
     }
     metrics_.write_time.observe((clock_.now() - outcome.began).count());
-    // Whoever waits is told first; `done` keeps the flush alive for the mark.
+    // Whoever waits is answered first; `done` keeps the flush alive for the mark.
     journal_->add(
         segment_, part.from, part.pieces,
         [this, &flush, outcome = std::move(outcome),

@@ -1,4 +1,4 @@
-// Events of an event hub for people who look at them, page by page: forwards from a position, or
+// Events of an event hub for users who look at them, page by page: forwards from a position, or
 // backwards from the newest; of all partitions or of some; all events, or those that match.
 //
 //     forwards   each partition from its place ──▶ up to `limit` matches each ──▶ merged by time

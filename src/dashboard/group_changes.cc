@@ -94,7 +94,7 @@ void GroupChanges::compare_partitions(const GroupView& view, std::vector<LiveEve
 void GroupChanges::compare_moves(const GroupView& view, std::vector<LiveEvent>& events) {
     std::set<std::tuple<std::uint32_t, std::int64_t, bool>> now;
     for (auto move = view.moves.rbegin(); move != view.moves.rend(); ++move) {
-        // Its gap is known a moment later: then it is told again.
+        // Its gap is known a moment later: then it is reported again.
         const std::tuple key(move->partition.value, move->epoch.value, move->gap_ms.has_value());
         now.insert(key);
         if (!before_ || moves_.contains(key)) continue;

@@ -126,7 +126,7 @@ private:
                 ++member.share;
                 member.in_per_s += partition.hub.in_per_s;
             }
-            // One that was taken over is shown a while longer, so that people see who it was.
+            // One that was taken over is shown a while longer, so that operators see who it was.
             const bool is_forgotten =
                 member.dead_after_ms ? member.silent_ms > *member.dead_after_ms + shown_after_ms
                                      : seen.is_dead;

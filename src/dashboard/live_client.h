@@ -1,6 +1,6 @@
 // One listener of the live feed: what it has not taken yet, bounded, as the body of its response.
 //
-// A client that is slower than the feed loses what waits for it: it is told how much, and gets a
+// A client that is slower than the feed loses what waits for it: it hears how much, and gets a
 // new snapshot. Frames are shared by all clients of a topic.
 // Ownership: of its HTTP connection; the feed only knows it. It leaves the feed when destroyed.
 // Threads: pinned to the hub's loop.

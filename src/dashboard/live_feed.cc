@@ -100,7 +100,7 @@ Result<std::shared_ptr<http::BodyStream>> LiveFeed::open(Listener listener) {
         GroupTopic& known = groups_[{folded(topic.hub), folded(topic.group)}];
         if (!known.changes) {
             known.changes = std::make_unique<GroupChanges>(topic_name(group->wish()));
-            // What changes from now on is told, also if it is seen before the first tick.
+            // What changes from now on is reported, also if it is seen before the first tick.
             (void)known.changes->update(*group, dashboard_.groups().view(*group),
                                         loop_.clock().now());
         }

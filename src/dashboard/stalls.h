@@ -30,7 +30,7 @@ private:
         std::optional<std::int64_t> last_sent = {};
         std::int64_t epoch = 0;
         std::optional<Instant> since = {};  // none: it moves, or nothing waits
-        WallTime since_wall = {};           // the same for people
+        WallTime since_wall = {};           // the same for display
     };
     std::vector<Still> still_;  // by partition
 };

@@ -1,5 +1,5 @@
 // What clients do, for operators: log lines and metrics. A kind of line is written a number of
-// times a second at most; how many more there were is told when that second is over.
+// times a second at most; how many more there were is logged when that second is over.
 //
 //   debug   connections opened and closed, logins
 //   info    refusals with their reason, displaced readers and connections

@@ -62,7 +62,7 @@ public:
     void set_quotas(const ThrottleOptions& whole, const std::vector<QuotaOptions>& quotas);
 
 private:
-    // Who is refused or displaced is told so, as long as they are not too many themselves.
+    // Refused and displaced clients get the reason, unless there are too many of them as well.
     static constexpr std::uint32_t refused_max = 100;
 
     void accept(io::Listener& listener, Transport transport);

@@ -98,7 +98,7 @@ private:
     std::uint64_t generation_ = 1;
 };
 
-// Counts a message for all of them; or for none, and the first that has nothing left is told.
+// Counts a message for all of them; or for none, and reports the first that has nothing left.
 std::optional<Excess> take(std::span<const QuotaRef> quotas, std::uint64_t events,
                            std::uint64_t bytes, Instant now);
 

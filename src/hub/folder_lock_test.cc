@@ -17,7 +17,7 @@ protected:
         ASSERT_TRUE(create("eh1").ok());
     }
     Result<commitlog::Appended> store(const std::string& body) { return append("eh1", 0, {body}); }
-    // What another server that starts now is told.
+    // The error of another server that starts now.
     ErrorCode second() {
         const auto opened = open_data_folder(*disk, test_folder);
         return opened.ok() ? ErrorCode{} : opened.error().code;

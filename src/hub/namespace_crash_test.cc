@@ -138,7 +138,7 @@ TEST(HubFaults, of_any_operation_leave_a_consistent_working_hub) {
                              << step.what << ", " << to_string(kind) << " " << after);
                 const Shape now = shape(world);
                 ASSERT_EQ(now == before, !result.ok());
-                // A state that was told lasts, whatever happens next.
+                // A state that was reported lasts, whatever happens next.
                 check_image(world.disk->crash(random, CrashPolicy::any), {now});
                 if (testing::Test::HasFatalFailure()) return;
                 if (!result.ok()) {

@@ -20,7 +20,7 @@ namespace evenkeel::hub {
 enum class ReaderId : std::uint64_t {};
 
 struct ReaderRequest {
-    std::string name = {};  // for people; may be empty
+    std::string name = {};  // for operators; may be empty
     std::optional<Epoch> epoch = {};
 };
 

@@ -10,7 +10,7 @@ namespace {
 // What the next owner handles again, if this pump has left its partition as it is.
 std::optional<std::int64_t> repeated_after(const PartitionStatus& last) {
     if (last.events_handled == 0) return 0;
-    if (last.checkpoint_sequence < 0) return std::nullopt;  // it begins where it is told to
+    if (last.checkpoint_sequence < 0) return std::nullopt;  // it begins where its options say
     return std::max<std::int64_t>(0, last.handled_sequence - last.checkpoint_sequence);
 }
 

@@ -155,7 +155,7 @@ private:
     io::Timer timer_{place_.loop};
     io::Timer reach_timer_{place_.loop};
     Reach reach_;
-    bool is_unread_ = false;  // as the coordinator was told
+    bool is_unread_ = false;  // as reported to the coordinator
     bool is_needless_checkpoint_reported_ = false;
     StoreGuard guard_;
     StoreLoss loss_;

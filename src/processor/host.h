@@ -28,7 +28,7 @@ public:
     virtual void open(PartitionId partition, Epoch epoch) = 0;
     // Stop fetching; let a running handler end (unless `lost`: then its result does not count);
     // write the checkpoint (unless `lost`); then `done`. Bounded by the drain time: after that the
-    // handler is told to cancel and `done` runs all the same. A `lost` during another close hastens
+    // handler has to cancel and `done` runs all the same. A `lost` during another close hastens
     // it.
     virtual void close(PartitionId partition, CloseReason reason, Task done) = 0;
 };

@@ -46,7 +46,7 @@ struct ServerOptions {
     std::vector<EventHubWish> event_hubs;  // made if they are not there
     dashboard::GroupsOptions groups;       // whose stores are looked into
     dashboard::DemoControls demo;          // buttons of the demo
-    door::EventFilterParser event_filter;  // for events that people look at; none: no filters
+    door::EventFilterParser event_filter;  // for the dashboard's events; none: no filters
 };
 
 // Threads: the one that opened it.

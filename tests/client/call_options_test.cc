@@ -274,7 +274,7 @@ TEST(CallOptions, a_flush_that_was_given_up_leaves_the_failure_to_the_next) {
     world.proxy.refuse_and_wait();
 
     EXPECT_EQ(buffer->flush().error().code, ErrorCode::unavailable);
-    EXPECT_TRUE(buffer->flush().ok()) << "it is told once";
+    EXPECT_TRUE(buffer->flush().ok()) << "it is reported once";
 }
 
 }  // namespace

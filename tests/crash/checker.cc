@@ -56,7 +56,7 @@ private:
         return {};
     }
 
-    // Dense from begin to next, but for gaps that were told.
+    // Dense from begin to next, but for gaps that were reported.
     std::string order() {
         std::int64_t expected = reading_.begin;
         const Observed* before = nullptr;

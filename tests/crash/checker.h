@@ -30,7 +30,7 @@ struct Reading {
     std::vector<Gap> gaps;
     bool operator==(const Reading&) const = default;
 };
-// The first difference, for people; empty if there is none.
+// The first difference, as a text; empty if there is none.
 std::string difference(const Reading& expected, const Reading& actual);
 
 struct Rules {

@@ -77,7 +77,7 @@ private:
     const History& history_;
     const ExplorerOptions options_;
     Ledger ledger_;
-    std::deque<std::string> operations_;  // the last ones of the running log, for people
+    std::deque<std::string> operations_;  // the last ones of the running log, for readers
     std::string failure_;
 };
 

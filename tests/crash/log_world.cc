@@ -81,12 +81,12 @@ void LogWorld::close() {
     bool closed = false;
     log_->close([&closed] { closed = true; });
     run();
-    EK_CHECK(closed, "a log that is told to close does so");
+    EK_CHECK(closed, "a log that is asked to close does so");
     log_.reset();
     bool journal_closed = false;
     executor_.post([&] { journal_->close([&](const Result<>&) { journal_closed = true; }); });
     run();
-    EK_CHECK(journal_closed, "a journal that is told to close does so");
+    EK_CHECK(journal_closed, "a journal that is asked to close does so");
     journal_.reset();
 }
 

@@ -69,7 +69,7 @@ private:
     std::unique_ptr<LogWorld> world_;
     std::unique_ptr<commitlog::RetentionClock> retention_clock_;
     std::string failure_;
-    std::string steps_;  // what was done, for people
+    std::string steps_;  // what was done, for readers
 };
 
 }  // namespace evenkeel::crash

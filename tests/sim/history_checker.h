@@ -92,7 +92,7 @@ private:
         Instant first_began{-1};
         Instant last_began{-1};
         bool is_given = false;         // to another, by its owner
-        std::optional<Closed> closed;  // its handler was told
+        std::optional<Closed> closed;  // as its handler heard
         bool is_excused = false;
     };
     struct Change {

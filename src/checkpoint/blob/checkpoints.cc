@@ -147,7 +147,7 @@ void BlobCheckpoints::apply(PartitionId partition) {
         has_refused = has_refused || !operation.result.ok();
         has_written = has_written || operation.result.ok();
     }
-    // A refusal by what we remember is none: people may have set it back since.
+    // A refusal by what we remember is none: an operator may have set it back since.
     if (has_refused && !chain.is_fresh) return read(partition);
     if (!has_written) return finish(partition, std::nullopt);
     Checkpoint value = table.checkpoints().at(0);

@@ -4,7 +4,7 @@
 //
 //     loop: calls ──▶ BlobService: requests, tries again ──▶ http/0: libcurl ──▶ the service
 //
-// Versions are ETags, every write has a condition, ages are told by the service's own clock in
+// Versions are ETags, every write has a condition, ages are measured by the service's own clock in
 // whole seconds. Listings that are asked for in one task share one request. It cannot watch.
 // STORE-3 and STORE-4 hold among Evenkeel's processors; those of the SDKs write checkpoints without
 // looking.

@@ -66,7 +66,7 @@ TEST(MemoryStore, ages_are_cut_to_whole_seconds_where_asked) {
     world.run_until_idle();
 
     ASSERT_EQ(listed.size(), 1u);
-    EXPECT_EQ(listed[0].age, Duration(1s)) << "0.9 s and 1.1 s are told as 0 and 1";
+    EXPECT_EQ(listed[0].age, Duration(1s)) << "0.9 s and 1.1 s are reported as 0 and 1";
     EXPECT_FALSE(listed[0].is_age_exact);
 }
 

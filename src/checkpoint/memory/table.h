@@ -65,7 +65,7 @@ private:
 };
 
 // What is wrong with a write of version `given` over `stored` ("" = there is none): never lost
-// without a word, so that people find out from a trace line who was first.
+// without a word, so that operators learn from a trace line who was first.
 Error version_conflict(std::string_view what, std::string_view given, std::string_view stored);
 Error epoch_fenced(PartitionId partition, Epoch given, Epoch stored);
 Error position_conflict(const Checkpoint& given, const Checkpoint& stored);

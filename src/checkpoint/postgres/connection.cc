@@ -196,7 +196,7 @@ Result<PostgresRows> PostgresConnection::read_answer(Instant deadline) {
         PostgresRows rows(library_, result);
         switch (library_.resultStatus(result)) {
             case PGRES_PIPELINE_SYNC: return answer;
-            case PGRES_PIPELINE_ABORTED: break;  // the error behind it was told
+            case PGRES_PIPELINE_ABORTED: break;  // the error behind it was reported
             case PGRES_FATAL_ERROR:
                 answer = refused(result);
                 if (library_.status(connection_) == CONNECTION_BAD) {

@@ -20,7 +20,7 @@ namespace evenkeel::checkpoint::postgres {
 PostgresCommand find_group(const GroupName& group);
 // Without making it.
 PostgresCommand look_for_group(const GroupName& group);
-// "evenkeel_group_7": where changes of members and ownerships are told.
+// "evenkeel_group_7": where changes of members and ownerships are announced.
 std::string channel(std::int64_t group);
 
 PostgresCommand list_members(std::int64_t group);

@@ -53,7 +53,7 @@ public:
         // Holds the format's number, which must be 1. Empty: what is there is not ours, and is only
         // looked at; then there are no scripts and no channel.
         std::string format_key;
-        std::string channel;  // where changes are told
+        std::string channel;  // where changes are published
         std::string name;     // ours: what we tell ourselves is no news
         std::shared_ptr<const io::TlsClientContext> tls = {};
     };

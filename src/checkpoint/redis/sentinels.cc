@@ -107,7 +107,7 @@ void RedisSentinels::take(const RespValue& reply) {
 }
 
 void RedisSentinels::give_up_on(Error why) {
-    // That one is not there is not what has to be told if another one refuses us.
+    // That one is not there is not what to report if another one refuses us.
     if (last_.code != ErrorCode::not_allowed || !is_retriable(why)) {
         last_ = {why.code, fmt::format("Sentinel {}: {}", to_string(options_.sentinels[next_ - 1]),
                                        why.detail)};

@@ -101,7 +101,7 @@ public:
     std::optional<GivenUp> gave_up() const {
         return gave_up_.with([](const std::optional<GivenUp>& first) { return first; });
     }
-    // A command has run. One that never did is a mistake to be told at once; one that does not run
+    // A command has run. One that never did is a mistake to report at once; one that does not run
     // any more may be mended while we wait.
     void set_ran() { has_run_ = true; }
     bool has_run() const { return has_run_; }
@@ -210,7 +210,7 @@ private:
                      .output = [&](const std::string& lines) { return output_.write(lines); }}));
     }
 
-    // A command that never ran is a mistake to be told at once.
+    // A command that never ran is a mistake to report at once.
     Result<> judged(Result<> result) {
         if (result.ok() || result.error().code != ErrorCode::unavailable) {
             output_.set_ran();

@@ -1,4 +1,4 @@
-// `evenkeel processor`: the instances of a group, what became of its partitions, and what people
+// `evenkeel processor`: the instances of a group, what became of its partitions, and what operators
 // ask of them: to drain one, to pause and to resume. All through the checkpoint store, where the
 // instances meet; none of them is talked to.
 #pragma once

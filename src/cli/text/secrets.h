@@ -1,4 +1,4 @@
-// Keys, tokens and passwords in text that people see: connection strings, addresses of stores.
+// Keys, tokens and passwords in text for users: connection strings, addresses of stores.
 #pragma once
 
 #include <string>

@@ -1,4 +1,4 @@
-// The JSON interface for people's tools, over HTTP: what there is, and changes of it. GET answers
+// The JSON interface for operators' tools, over HTTP: what there is, and changes of it. GET answers
 // 200, a creation 201 with what was made, a removal 204; errors are
 // {"error":{"code":"not_found","message":"..."}} with a status that fits.
 //

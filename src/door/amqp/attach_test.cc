@@ -245,7 +245,7 @@ TEST(IdempotentProducer, gets_a_state_refuses_replays_and_gives_way_to_a_higher_
     EXPECT_EQ(client.sender("eh1", idempotent(std::nullopt))->error.name, "amqp:not-allowed");
 }
 
-// Wants to be told the number of its last event.
+// Asks for the number of its last event.
 LinkWish asking(std::int64_t id) {
     return idempotent(id, std::nullopt, std::nullopt);
 }

@@ -35,7 +35,7 @@ amqp::Condition throttled(std::string_view who, std::string_view limit);
 // `who` has as many connections as it may have.
 amqp::Condition no_place(std::string_view who, std::uint32_t connections_max);
 
-// " TrackingId:…, SystemTracker:…, Timestamp:…": what people search their logs for.
+// " TrackingId:…, SystemTracker:…, Timestamp:…": what operators search their logs for.
 std::string tracking(std::string_view entity, WallTime now);
 
 }  // namespace evenkeel::door

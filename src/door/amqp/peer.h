@@ -106,7 +106,7 @@ private:
     std::string ended_because_;
     std::string sasl_host_;
     std::optional<amqp::Condition> refusal_;
-    std::optional<amqp::Condition> closing_;  // to be told once all is settled
+    std::optional<amqp::Condition> closing_;  // to be sent once all is settled
     std::optional<Instant> cut_at_;
     std::uint64_t waiting_bytes_ = 0;  // taken from the client, not yet durable
     Incoming incoming_;

@@ -62,7 +62,7 @@ class Producers {
 public:
     static constexpr std::size_t producers_max = 100'000;
 
-    // The producer as its link is told of it, or the condition that its attach is refused with.
+    // The producer as reported to its link, or the condition that its attach is refused with.
     std::optional<amqp::Condition> attach(const ProducerPlace& place, const ProducerWish& wish,
                                           ProducerState& state);
     // Whether exactly this was stored last.

@@ -58,7 +58,7 @@ public:
     void ask(std::uint32_t partition = 0) {
         recall->prepare(**hub.hub->find("eh"), {partition}, [this] { ++answers; });
     }
-    // What a producer that names nothing but its id is told.
+    // The answer to a producer that names nothing but its id.
     ProducerState told(std::int64_t id) {
         ask();
         hub.run();

@@ -9,7 +9,7 @@
 // Invariants
 //   AUTH-6  AccessRules has the fixed rules, then the stored ones. A fixed rule hides a stored one
 //           of the same name and event hub.
-//   AUTH-7  What a caller is told is done is durable and holds.
+//   AUTH-7  What is reported to a caller as done is durable and holds.
 // Threads: pinned to the loop.
 #pragma once
 

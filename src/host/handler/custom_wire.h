@@ -16,7 +16,7 @@ struct WireRequest {
     std::string body;
     std::uint64_t not_json = 0;  // bodies that were passed on as text
 };
-// POST to "/<function>". `random_guid` and `now` are told to the function.
+// POST to "/<function>". `random_guid` and `now` are passed to the function.
 Result<WireRequest> wire_request(const Invocation& invocation, const HostOptions& options,
                                  const std::string& random_guid, WallTime now);
 

@@ -1,5 +1,5 @@
 // Which instances of an app run: the scale controller, without processes and without a clock. It
-// is told what was read and what became of each instance, and answers what to do.
+// gets what was read and what became of each instance, and answers what to do.
 //
 //     readings ──▶ decide_scale() of each function ──▶ the greatest ──▶ start, drain
 //

@@ -1,4 +1,4 @@
-// What a simulated disk is told to do wrong, and who watches it: each operation is announced here
+// What a simulated disk shall do wrong, and who watches it: each operation is announced here
 // before it is performed, and fails if a rule says so.
 //
 // Threads: one. Failure: a fault is an Error as the system would give it, marked as simulated.

@@ -312,7 +312,7 @@ Result<std::unique_ptr<FileLock>> SystemFiles::lock(const std::string& path) {
         if (errno != EWOULDBLOCK) return failure("lock", path, errno);
         return held(path, holder_in(descriptor.get()));
     }
-    // The process id is for people: a disk too full to take it must not keep us from starting.
+    // The process id is for operators: a disk too full to take it must not keep us from starting.
     const std::string holder = std::to_string(::getpid()) + "\n";
     const bool noted =
         ::ftruncate(descriptor.get(), 0) == 0 &&

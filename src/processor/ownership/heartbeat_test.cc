@@ -63,7 +63,7 @@ TEST_P(HeartbeatTest, one_answer_that_never_comes_does_not_cost_the_lease) {
     scheduler_.run_for(10 * timing_.heartbeat);
 
     EXPECT_EQ(lapses_, 0);
-    EXPECT_EQ(failures_, 1) << "it is told";
+    EXPECT_EQ(failures_, 1) << "it is reported";
     EXPECT_TRUE(is_leased());
 }
 

@@ -81,7 +81,7 @@ public:
     Random random{test::test_seed()};
     Result<> confirmation;  // of the store, asked for after a seal
     std::vector<Report> reports;
-    bool is_fenced = false;  // as the checkpointer was told
+    bool is_fenced = false;  // as the checkpointer reported it
     Checkpointer checkpoints{{loop, store, permit, {0}, {1}},
                              {.every_events = 1},
                              {[this] { is_fenced = true; },

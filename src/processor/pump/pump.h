@@ -38,7 +38,7 @@ class Pump final : private HandlerCell::Pump,
 public:
     Pump(const PumpPlace& place, PumpOwner& owner, PartitionId partition, Epoch epoch,
          Random random);
-    // Without close() it ends as a crash would end it; the handler is told `lost`.
+    // Without close() it ends as a crash would end it; the handler gets `lost`.
     ~Pump() override;
 
     void start();

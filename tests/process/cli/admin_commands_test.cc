@@ -65,7 +65,7 @@ TEST_F(AdminCommands, show_events_in_and_out_per_second) {
     ASSERT_EQ(evenkeel({"hub", "create", "busy", "--partitions", "2"}).exit_code, 0);
     std::vector<std::string> send = {"send", "busy"};
     for (int i = 0; i < 100; ++i) send.push_back(std::to_string(i));
-    // Until it is seen: a busy machine may take longer than the ten seconds that are told.
+    // Until it is seen: a busy machine may take longer than the ten seconds that are reported.
     double in = 0;
     double out = 0;
     for (int round = 0; round < 20 && (in == 0 || out == 0); ++round) {

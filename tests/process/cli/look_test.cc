@@ -59,7 +59,7 @@ protected:
         }
         return true;
     }
-    // A file that is not there is told; anything else is a group that nobody has used.
+    // A missing file is reported; anything else is a group that nobody has used.
     bool has_file_only() const { return GetParam() == Kind::sqlite; }
 
 private:

@@ -1,4 +1,4 @@
-// `evenkeel process` and what people do with running processors, against a hub.
+// `evenkeel process` and what operators do with running processors, against a hub.
 #include <signal.h>
 
 #include <sqlite3.h>

@@ -97,7 +97,7 @@ public:
         ++hub_restarts_;
     }
 
-    // All that is in the log is in the sink; the members end in peace.
+    // All that is in the log is in the sink; the members end gracefully.
     void finish() {
         is_sending_ = false;
         resume_at_ = clock_.now();

@@ -46,7 +46,7 @@ struct SinkDifference {
     }
 };
 
-// For people: "3 repeated, 1 other totals", or "none".
+// As a text: "3 repeated, 1 other totals", or "none".
 inline std::string describe(const SinkDifference& difference) {
     const std::array<std::pair<std::string_view, std::size_t>, 8> kinds = {{
         {"missing", difference.missing},
