@@ -159,6 +159,12 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
 
 ExitCode dev(const DevOptions& options) {
     ignore_closed_pipes();
+    // Both are written by a rename, which would remove a device or a pipe.
+    for (const std::string& file : {options.certificate_file, options.ready_file}) {
+        if (file.empty()) continue;
+        const auto checked = io::system::is_replaceable(file);
+        if (!checked.ok()) return fail("the hub did not start", checked.error(), "name a file");
+    }
     Interrupt interrupt;
     const SystemClock clock;
     const Instant started = clock.now();

@@ -416,7 +416,11 @@ ExitCode run_scaled(const HostCommandOptions& options, const host::App& app) {
         return fail(what, {ErrorCode::invalid_argument, "all its functions are disabled"});
     }
     std::string status_file = options.status_file;
-    if (status_file.empty()) {
+    if (!status_file.empty()) {
+        // It is written by a rename, which would remove a device or a pipe.
+        const auto checked = io::system::is_replaceable(status_file);
+        if (!checked.ok()) return fail(what, checked.error(), "another --status-file");
+    } else {
         const auto usual = status_file_of(app.folder);
         if (usual.ok()) status_file = *usual;
         if (!usual.ok()) {

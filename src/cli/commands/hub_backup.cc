@@ -305,11 +305,13 @@ ExitCode hub_backup(const HubBackup& options) {
     Interrupt interrupt;
     const std::string what = fmt::format("event hub '{}' was not backed up", options.event_hub);
     io::system::SystemFiles files;
-    if (files.list(options.file).ok()) {
-        return fail(what, Error{ErrorCode::invalid_argument, options.file + " is a folder"},
-                    "name a file in it");
+    if (options.file == "-") {
+        return wrong_usage("a back-up is written to a file, not to standard output",
+                           "name a file; ./- is one of this name");
     }
-    if (!options.force && files.open(options.file, io::OpenMode::read).ok()) {
+    const auto exists = io::system::is_replaceable(options.file);
+    if (!exists.ok()) return fail(what, exists.error(), "name a file");
+    if (!options.force && *exists) {
         return fail(what, Error{ErrorCode::already_exists, options.file + " exists"},
                     "--force replaces it");
     }

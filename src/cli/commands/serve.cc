@@ -220,6 +220,15 @@ ExitCode serve(const ServeOptions& options) {
         fmt::print("{} is good\n", options.config);
         return ExitCode::done;
     }
+    const std::string ready_file =
+        options.ready_file.empty() ? config->ready_file : options.ready_file;
+    if (!ready_file.empty()) {
+        // It is written by a rename, which would remove a device or a pipe.
+        const auto checked = io::system::is_replaceable(ready_file);
+        if (!checked.ok()) {
+            return fail("the hub did not start", checked.error(), "another ready_file");
+        }
+    }
     set_log(*config, options);
     config->server.hub.trust_clock = options.trust_clock;
     const auto manager = io::system::ServiceManager::from_environment();
@@ -239,8 +248,6 @@ ExitCode serve(const ServeOptions& options) {
                           ? "choose other addresses in [listen]"
                           : "look at the folder that data names, and at who may write to it");
     }
-    const std::string ready_file =
-        options.ready_file.empty() ? config->ready_file : options.ready_file;
     if (!ready_file.empty()) {
         const auto written = io::replace_file(files, ready_file, as_bytes((*server)->ready_text()));
         if (!written.ok()) {

@@ -238,6 +238,24 @@ std::string boot_id() {
     return text;
 }
 
+Result<bool> is_replaceable(const std::string& path) {
+    struct stat status {};
+    if (::lstat(path.c_str(), &status) < 0) {
+        if (errno == ENOENT) return false;
+        return failure("stat", path, errno);
+    }
+    // A link to nothing is replaced as a file is.
+    if (S_ISLNK(status.st_mode) && ::stat(path.c_str(), &status) < 0) {
+        if (errno == ENOENT) return true;
+        return failure("stat", path, errno);
+    }
+    if (S_ISREG(status.st_mode)) return true;
+    return Error{ErrorCode::invalid_argument,
+                 path + (S_ISDIR(status.st_mode)
+                             ? " is a folder"
+                             : " is not a regular file but a pipe, a socket or a device")};
+}
+
 Result<std::unique_ptr<File>> SystemFiles::open(const std::string& path, OpenMode mode) {
     int flags = O_RDWR;
     // A pipe without a writer would block here for ever; for files it makes no difference.

@@ -16,6 +16,11 @@ std::string boot_id();
 // Of the device that holds `path`, used or not.
 Result<std::uint64_t> total_bytes(const std::string& path);
 
+// Whether a file can be written to `path` by a rename, which removes what is there: false if the
+// path is free, true if a regular file or a link to nothing or to one is there. `invalid_argument`
+// for a folder, a device, a pipe or a socket, and for a link to one: they would be gone.
+Result<bool> is_replaceable(const std::string& path);
+
 class SystemFiles final : public FileSystem {
 public:
     Result<std::unique_ptr<File>> open(const std::string& path, OpenMode mode) override;

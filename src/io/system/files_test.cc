@@ -57,6 +57,27 @@ TEST(SystemFiles, are_hidden_from_the_group_too_when_they_are_private) {
     EXPECT_EQ(mode_of(path) & 0177, 0u);
 }
 
+TEST(SystemFiles, know_what_a_rename_may_replace) {
+    const test::TemporaryDirectory directory;
+    SystemFiles files;
+    const auto path = [&](const std::string& name) { return directory.path() + "/" + name; };
+    ASSERT_TRUE(replace_file(files, path("file"), as_bytes("text")).ok());
+    ASSERT_EQ(::chmod(path("file").c_str(), 0), 0);
+    ASSERT_EQ(::symlink("file", path("link").c_str()), 0);
+    ASSERT_EQ(::symlink("nothing", path("dangling").c_str()), 0);
+    ASSERT_EQ(::mkfifo(path("pipe").c_str(), 0600), 0);
+    ASSERT_EQ(::symlink("pipe", path("link-to-pipe").c_str()), 0);
+
+    EXPECT_FALSE(is_replaceable(path("free")).value());
+    for (const char* name : {"file", "link", "dangling"}) {
+        EXPECT_TRUE(is_replaceable(path(name)).value()) << name;
+    }
+    for (const char* name : {"pipe", "link-to-pipe", ""}) {
+        EXPECT_EQ(is_replaceable(path(name)).error().code, ErrorCode::invalid_argument) << name;
+    }
+    EXPECT_FALSE(is_replaceable(path("file/below")).ok());
+}
+
 TEST(SystemFiles, write_more_than_one_call_takes) {
     const test::TemporaryDirectory directory;
     SystemFiles files;

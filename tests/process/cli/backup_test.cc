@@ -1,6 +1,8 @@
 // hub backup, restore and copy against real hubs: what is kept, what is refused, and what is left
 // when one of them is killed.
 #include <signal.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include <boost/json.hpp>
 
@@ -146,6 +148,47 @@ TEST_F(Backup, does_not_replace_a_file_unless_told) {
         EXPECT_EQ(folder.exit_code, 2) << folder.errors;
         EXPECT_TRUE(has(folder.errors, "is a folder")) << folder.errors;
     }
+}
+
+TEST_F(Backup, never_replaces_what_is_not_a_regular_file) {
+    make_hub();
+    ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
+    const std::string link = file_ + "-link";
+    ASSERT_EQ(symlink("nothing", link.c_str()), 0);
+
+    for (const auto& more : {std::vector<std::string>{}, {"--force"}}) {
+        std::vector<std::string> words = {"hub", "backup", name_, file_};
+        words.insert(words.end(), more.begin(), more.end());
+        const auto refused = evenkeel(words);
+        EXPECT_EQ(refused.exit_code, 2) << refused.errors;
+        EXPECT_TRUE(has(refused.errors, "is not a regular file")) << refused.errors;
+    }
+    struct stat now {};
+    ASSERT_EQ(lstat(file_.c_str(), &now), 0);
+    EXPECT_TRUE(S_ISFIFO(now.st_mode));
+    EXPECT_EQ(evenkeel({"hub", "backup", name_, link}).exit_code, 6) << "it is there";
+    EXPECT_EQ(evenkeel({"hub", "backup", name_, "-"}).exit_code, 2);
+    EXPECT_FALSE(exists("-"));
+}
+
+TEST_F(Backup, files_of_a_hub_do_not_replace_a_pipe_either) {
+    ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
+    const std::string configuration = hub_->file(name_ + ".toml");
+    ASSERT_TRUE(io::replace_file(files_, configuration,
+                                 as_bytes("data = \"" + hub_->file(name_) + "\"\n"))
+                    .ok());
+
+    for (const auto& words :
+         {std::vector<std::string>{"dev", "--ephemeral", "--ready-file", file_},
+          {"dev", "--ephemeral", "--tls-port", "0", "--certificate-file", file_},
+          {"serve", "--config", configuration, "--ready-file", file_}}) {
+        const auto refused = evenkeel(words);
+        EXPECT_EQ(refused.exit_code, 2) << refused.output << refused.errors;
+        EXPECT_TRUE(has(refused.errors, "is not a regular file")) << refused.errors;
+    }
+    struct stat now {};
+    ASSERT_EQ(lstat(file_.c_str(), &now), 0);
+    EXPECT_TRUE(S_ISFIFO(now.st_mode));
 }
 
 TEST_F(Backup, copies_to_another_server_with_the_same_partitions) {
