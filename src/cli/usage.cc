@@ -73,6 +73,19 @@ void add_aliases(CLI::App& app) {
     }
 }
 
+void refuse_signs(CLI::App& app) {
+    for (CLI::Option* option : app.get_options()) {
+        if (!option->get_type_name().starts_with("UINT")) continue;
+        option->check([](const std::string& text) -> std::string {
+            if (!text.empty() && text.front() >= '0' && text.front() <= '9') return {};
+            return fmt::format("'{}' is not a whole number of 0 or more", text);
+        });
+    }
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        refuse_signs(*command);
+    }
+}
+
 const CLI::App* find_command(const CLI::App& app, const std::string& word) {
     for (const CLI::App* command : commands_below(app)) {
         if (command->check_name(word)) return command;

@@ -23,6 +23,10 @@ void set_help_style(CLI::App& app);
 // the name is free.
 void add_aliases(CLI::App& app);
 
+// After all options are declared: a number that cannot be negative refuses a sign, since the parser
+// would take -1 for the largest number.
+void refuse_signs(CLI::App& app);
+
 // The command below `app` that has this name or alias; none if there is none.
 const CLI::App* find_command(const CLI::App& app, const std::string& word);
 // The option of `app` that a word such as --output=json or -o names; none if there is none.

@@ -174,9 +174,9 @@ TEST_F(Backup, never_replaces_what_is_not_a_regular_file) {
 TEST_F(Backup, files_of_a_hub_do_not_replace_a_pipe_either) {
     ASSERT_EQ(mkfifo(file_.c_str(), 0600), 0);
     const std::string configuration = hub_->file(name_ + ".toml");
-    ASSERT_TRUE(io::replace_file(files_, configuration,
-                                 as_bytes("data = \"" + hub_->file(name_) + "\"\n"))
-                    .ok());
+    ASSERT_TRUE(
+        io::replace_file(files_, configuration, as_bytes("data = \"" + hub_->file(name_) + "\"\n"))
+            .ok());
 
     for (const auto& words :
          {std::vector<std::string>{"dev", "--ephemeral", "--ready-file", file_},

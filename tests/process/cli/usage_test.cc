@@ -80,6 +80,24 @@ TEST_F(Usage, suggests_what_was_probably_meant) {
     }
 }
 
+TEST_F(Usage, a_count_is_not_negative) {
+    for (const std::vector<std::string>& words :
+         {std::vector<std::string>{"send", "eh1", "x", "--count", "-1"},
+          {"read", "eh1", "-n", "-5"},
+          {"process", "eh1", "-n", "-1"},
+          {"process", "eh1", "--checkpoint-every=-1"},
+          {"read", "eh1", "-p", "-1"},
+          {"read", "eh1", "-n", "many"}}) {
+        const auto refused = evenkeel(words);
+
+        EXPECT_EQ(refused.exit_code, 2) << words.front() << refused.errors;
+        EXPECT_EQ(refused.output, "");
+    }
+    const auto refused = evenkeel({"send", "eh1", "x", "--count", "-1"});
+    EXPECT_TRUE(has(refused.errors, "--count: '-1' is not a whole number of 0 or more\n"))
+        << refused.errors;
+}
+
 TEST_F(Usage, errors_show_neither_escapes_nor_secrets) {
     const auto outcome = evenkeel({"\x1b[31mhub"});
     EXPECT_EQ(outcome.exit_code, 2);
