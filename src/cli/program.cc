@@ -77,6 +77,7 @@ ExitCode run_command(const Program& program, int count, char** arguments) {
     add_aliases(app);
     add_context_option(app);
     refuse_signs(app);
+    refuse_empty_places(app);
     std::vector<std::string> words(arguments + 1, arguments + count);
     if (words.empty() && !program.first_steps.empty()) {
         app.footer(program.first_steps);

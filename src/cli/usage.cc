@@ -86,6 +86,20 @@ void refuse_signs(CLI::App& app) {
     }
 }
 
+void refuse_empty_places(CLI::App& app) {
+    for (const char* name : {"--hub", "--context", "--url", "--ca", "--store", "--namespace",
+                             "--group", "--to-connection", "--to-url", "--to-ca", "--to-group"}) {
+        CLI::Option* const option = app.get_option_no_throw(name);
+        if (!option || !takes_value(*option)) continue;
+        option->check([](const std::string& text) -> std::string {
+            return text.empty() ? "the value is empty: is a variable not set?" : "";
+        });
+    }
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        refuse_empty_places(*command);
+    }
+}
+
 const CLI::App* find_command(const CLI::App& app, const std::string& word) {
     for (const CLI::App* command : commands_below(app)) {
         if (command->check_name(word)) return command;

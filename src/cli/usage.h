@@ -26,6 +26,9 @@ void add_aliases(CLI::App& app);
 // After all options are declared: a number that cannot be negative refuses a sign, since the parser
 // would take -1 for the largest number.
 void refuse_signs(CLI::App& app);
+// The same for options that name a hub, a store or a group: an empty value is a variable that was
+// not set, and the default would be another hub than the one that was meant.
+void refuse_empty_places(CLI::App& app);
 
 // The command below `app` that has this name or alias; none if there is none.
 const CLI::App* find_command(const CLI::App& app, const std::string& word);

@@ -98,6 +98,21 @@ TEST_F(Usage, a_count_is_not_negative) {
         << refused.errors;
 }
 
+TEST_F(Usage, an_empty_name_of_a_hub_is_not_the_default_one) {
+    ASSERT_EQ(evenkeel({"hub", "create", "kept"}).exit_code, 0);
+    for (const std::string& option : {"--hub", "--connection", "--context", "--url", "--ca"}) {
+        const auto refused = evenkeel({"hub", "rm", "kept", "--yes", option, ""});
+
+        EXPECT_EQ(refused.exit_code, 2) << option << refused.errors;
+        EXPECT_TRUE(has(refused.errors, "the value is empty")) << refused.errors;
+    }
+    EXPECT_EQ(evenkeel({"hub", "copy", "kept", "other", "--to-connection", ""}).exit_code, 2);
+    EXPECT_EQ(evenkeel({"status", "kept", "--store", ""}).exit_code, 2);
+    EXPECT_EQ(evenkeel({"--context", "", "hub", "rm", "kept", "--yes"}).exit_code, 2);
+    EXPECT_EQ(evenkeel({"hub", "show", "kept"}).exit_code, 0);
+    EXPECT_EQ(evenkeel({"hub", "show", "other"}).exit_code, 3);
+}
+
 TEST_F(Usage, errors_show_neither_escapes_nor_secrets) {
     const auto outcome = evenkeel({"\x1b[31mhub"});
     EXPECT_EQ(outcome.exit_code, 2);
