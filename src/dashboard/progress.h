@@ -14,11 +14,18 @@ struct PartitionEnd {
     std::int64_t last = -1;             // of the last event ever; -1 = none
     std::int64_t last_enqueued_ms = 0;  // of that one
     bool is_empty = true;
+    std::int64_t created_ms = 0;  // when the event hub was created; 0: not known
 };
 
 struct Progress {
     std::int64_t position = -1;  // the last handled event; -1 = none yet
     std::int64_t lag = 0;        // events that wait
+    // The checkpoint is of an event hub of this name that was removed: a processor reads this one
+    // from its beginning, so there is no position.
+    bool is_of_removed_hub = false;
+    // The checkpoint lies behind the last event of the same event hub, which was set back to an
+    // older state: a processor stands still there until an operator sets a position.
+    bool is_beyond_end = false;
     // Events that retention has taken before they were handled; without a position none is known.
     std::int64_t lost = 0;
     // How much younger the newest event is than the last one handled; none = not known.

@@ -157,16 +157,17 @@ private:
 
     void take(std::size_t i, Result<GroupLook> answer) {
         Looked& looked = looked_[i];
-        const bool is_unknown = !answer.ok();
+        const auto load = answer.ok() ? answer->load() : Result<host::GroupLoad>(answer.error());
+        const bool is_unknown = !load.ok();
         if (is_unknown) {
-            const std::string why = printable(without_secrets(to_string(answer.error())));
+            const std::string why = printable(without_secrets(to_string(load.error())));
             if (!looked.was_unknown) {
                 note(fmt::format("{}: hold: the lag is not known: {}", looked.function->name, why));
             }
             controller_.note_unknown(i, why);
         } else {
             looked.last = std::move(*answer);
-            controller_.note(i, looked.last->load(), clock_.now());
+            controller_.note(i, *load, clock_.now());
         }
         looked.was_unknown = is_unknown;
     }

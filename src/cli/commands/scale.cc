@@ -64,7 +64,12 @@ ExitCode scale(const ScaleOptions& options) {
     host::LoadHistory history(options.from_start ? host::NeverRead::all_events
                                                  : host::NeverRead::one_event);
     const Instant now = SystemClock().now();
-    history.note(group->load(), group->instances(), now);
+    const auto load = group->load();
+    if (!load.ok()) {
+        print_hold(options, load.error());
+        return fail(what, load.error(), "'evenkeel checkpoint set' sets where it goes on");
+    }
+    history.note(*load, group->instances(), now);
     print(options, decide_scale(history, options.policy, group->instances(), now));
     if (!group->is_there) {
         fmt::print(stderr,

@@ -57,6 +57,8 @@ boost::json::object json_of(const Row& row, const GroupLook& group, std::int64_t
     object["lag_seconds"] = seconds(progress.behind_ms);
     object["seconds_to_loss"] = seconds(loss ? std::optional(*loss - now) : std::nullopt);
     object["lost_events"] = progress.lost;
+    object["stands_still"] = progress.is_beyond_end;
+    object["hub_created_again"] = progress.is_of_removed_hub;
     object["is_paused"] = group.paused.contains({row.hub.partition});
     object["parked"] = parked_json(group.parked, {row.hub.partition});
     object["dead_letters"] = row.dead_letters;
@@ -119,6 +121,27 @@ void print_letter_hints(const StatusOptions& options, const ParkedPlace& place,
     }
 }
 
+// Partitions whose numbers alone would mislead.
+void print_row_hints(const GroupLook& group, const ParkedPlace& place) {
+    for (const Row& row : group.rows) {
+        const auto progress = group.progress(row);
+        if (progress.is_beyond_end) {
+            fmt::print(stderr, "{}; '{} --partition {} --to end' goes on with new events\n",
+                       stands_still(row.hub, progress),
+                       printable(group_command("checkpoint set", place)), row.hub.partition);
+        }
+        if (progress.is_of_removed_hub) {
+            fmt::print(stderr,
+                       "partition {}: the event hub was created again after the checkpoint was "
+                       "stored; processors read it from its beginning\n",
+                       row.hub.partition);
+        }
+        if (progress.lost == 0) continue;
+        fmt::print(stderr, "partition {}: retention deleted {} before they were handled\n",
+                   row.hub.partition, plural(static_cast<std::uint64_t>(progress.lost), "event"));
+    }
+}
+
 void print_table(const StatusOptions& options, const GroupLook& group,
                  std::uint64_t letters_in_hub) {
     const std::int64_t now = SystemClock().wall().milliseconds;
@@ -149,7 +172,9 @@ void print_table(const StatusOptions& options, const GroupLook& group,
              Cell(number(progress.position), std::to_string(progress.position)),
              Cell(number(row.hub.last_enqueued_sequence_number),
                   std::to_string(row.hub.last_enqueued_sequence_number)),
-             count_cell(static_cast<std::uint64_t>(progress.lag)), span_cell(progress.behind_ms),
+             progress.is_beyond_end ? Cell("-", "")
+                                    : count_cell(static_cast<std::uint64_t>(progress.lag)),
+             span_cell(progress.behind_ms),
              span_cell(loss ? std::optional(*loss - now) : std::nullopt),
              count_cell(row.dead_letters), time_cell(row.checkpoint.written_ms, now)});
     }
@@ -167,12 +192,7 @@ void print_table(const StatusOptions& options, const GroupLook& group,
     if (group.store_lost) {
         fmt::print(stderr, "{}\n", printable(processor::not_accepted(*group.store_lost).detail));
     }
-    for (const Row& row : group.rows) {
-        const std::int64_t lost = group.progress(row).lost;
-        if (lost == 0) continue;
-        fmt::print(stderr, "partition {}: retention deleted {} before they were handled\n",
-                   row.hub.partition, plural(static_cast<std::uint64_t>(lost), "event"));
-    }
+    print_row_hints(group, place);
 }
 
 }  // namespace

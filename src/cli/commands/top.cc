@@ -33,7 +33,7 @@ public:
 
     Result<GroupView> look() {
         hub_answered_ = false;
-        EK_TRY_ASSIGN(const auto hub, look_at_hub());
+        EK_TRY_ASSIGN(auto hub, look_at_hub());
         hub_answered_ = true;
         auto state = look_into_store();
         if (!state.ok()) {
@@ -41,6 +41,7 @@ public:
             session_.reset();
             return state.error();
         }
+        if (*state) EK_TRY(look_at_ends_again((*state)->checkpoints, hub));
         const Instant now = clock_.now();
         seen_.observe(*state ? (*state)->members : std::vector<checkpoint::Member>(), now);
         return make_group_view(state->get(), hub, seen_, now, clock_.wall());
@@ -56,6 +57,7 @@ private:
             EK_TRY_ASSIGN(client_, Client::open(client_options(remote_, options_.event_hub,
                                                                "evenkeel top", Patience::none)));
             partitions_ = properties.partitions;
+            created_ms_ = wall_time(properties.created_time).milliseconds;
             const auto info = AdminClient(remote_).hub(options_.event_hub);
             if (info.ok() && info->options.retention.count() > 0) {
                 retention_ms_ = info->options.retention.count();
@@ -71,13 +73,31 @@ private:
                 return info.error();
             }
             dashboard::HubPartition partition;
-            partition.end = {info->begin_sequence_number, info->last_enqueued_sequence_number,
-                             wall_time(info->last_enqueued_time).milliseconds, info->is_empty};
+            partition.end = end_of(*info);
             last.push_back(info->last_enqueued_sequence_number);
             hub.partitions.push_back(partition);
         }
         take_rates(hub, std::move(last));
         return hub;
+    }
+
+    dashboard::PartitionEnd end_of(const PartitionInfo& info) const {
+        return {info.begin_sequence_number, info.last_enqueued_sequence_number,
+                wall_time(info.last_enqueued_time).milliseconds, info.is_empty, created_ms_};
+    }
+
+    // Events may have come and been handled after the look at the hub.
+    Result<> look_at_ends_again(const std::vector<checkpoint::Checkpoint>& checkpoints,
+                                dashboard::HubSide& hub) {
+        for (const auto& checkpoint : checkpoints) {
+            const std::uint32_t partition = checkpoint.partition.value;
+            if (partition >= hub.partitions.size()) continue;
+            auto& end = hub.partitions[partition].end;
+            if (checkpoint.sequence.value <= end.last) continue;
+            EK_TRY_ASSIGN(const auto info, client_->properties(partition));
+            end = end_of(info);
+        }
+        return {};
     }
 
     void take_rates(dashboard::HubSide& hub, std::vector<std::int64_t> last) {
@@ -136,6 +156,7 @@ private:
     std::unique_ptr<Client> client_;
     std::unique_ptr<StoreSession> session_;
     std::uint32_t partitions_ = 0;
+    std::int64_t created_ms_ = 0;
     std::optional<std::int64_t> retention_ms_;
     processor::Members seen_{"", processor::standard_timing()};
     std::vector<std::int64_t> last_;  // sequence numbers at the last look

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/time_point.h"
 #include "cli/remote/admin_client.h"
 #include "cli/remote/entries.h"
@@ -62,6 +64,7 @@ Result<> read_hub(Client& client, GroupLook& group) {
         group.rows.push_back(std::move(row));
     }
     group.hub_identity = properties.identity;
+    group.hub_created_ms = wall_time(properties.created_time).milliseconds;
     return {};
 }
 
@@ -92,22 +95,47 @@ Result<> read_group(StoreSession& session, GroupLook& group) {
     return {};
 }
 
+Result<> read_hub_again(Client& client, GroupLook& group) {
+    for (GroupLook::Row& row : group.rows) {
+        if (row.checkpoint.sequence.value <= row.hub.last_enqueued_sequence_number) continue;
+        EK_TRY_ASSIGN(row.hub, client.properties(row.hub.partition));
+    }
+    return {};
+}
+
+std::string stands_still(const PartitionInfo& hub, const dashboard::Progress& progress) {
+    return fmt::format(
+        "partition {} stands still: its checkpoint is at event {}, but {}: the event hub was set "
+        "back to an older state",
+        hub.partition, progress.position,
+        hub.last_enqueued_sequence_number < 0
+            ? "there was never an event"
+            : fmt::format("the last event is {}", hub.last_enqueued_sequence_number));
+}
+
 dashboard::Progress GroupLook::progress(const Row& row) const {
     return dashboard::progress_of(
         {row.hub.begin_sequence_number, row.hub.last_enqueued_sequence_number,
-         wall_time(row.hub.last_enqueued_time).milliseconds, row.hub.is_empty},
+         wall_time(row.hub.last_enqueued_time).milliseconds, row.hub.is_empty, hub_created_ms},
         row.checkpoint, retention_ms);
 }
 
-host::GroupLoad GroupLook::load() const {
+Result<host::GroupLoad> GroupLook::load() const {
     host::GroupLoad load;
     load.behind_ms = 0;
     for (const Row& row : rows) {
         const auto now = progress(row);
+        if (now.is_beyond_end) {
+            return Error{ErrorCode::conflict, stands_still(row.hub, now)};
+        }
         if (!now.behind_ms) load.behind_ms.reset();
         if (load.behind_ms) load.behind_ms = std::max(*load.behind_ms, *now.behind_ms);
+        // Processors will read all of an event hub that was created again.
+        const std::int64_t position =
+            now.is_of_removed_hub ? std::max<std::int64_t>(row.hub.begin_sequence_number - 1, 0)
+                                  : now.position;
         load.partitions.push_back(
-            {now.lag, now.lost, now.position, row.hub.last_enqueued_sequence_number});
+            {now.lag, now.lost, position, row.hub.last_enqueued_sequence_number});
         if (!members.empty() && !row.is_alive) load.is_moving = true;
     }
     return load;
@@ -128,6 +156,7 @@ Result<GroupLook> look_at_group(const Remote& remote, const GroupPlace& place,
     EK_TRY(read_hub(*client, group));
     hub_answered = true;
     EK_TRY(look_into_store(place, remote, group));
+    EK_TRY(read_hub_again(*client, group));
     group.retention_ms = retention_of(remote, place.event_hub);
     return group;
 }

@@ -40,16 +40,24 @@ struct GroupLook {
     std::optional<processor::StoreLost> store_lost;
     std::int64_t retention_ms = 0;  // 0: for ever, or not known
     std::string hub_identity;       // "": not one of ours
+    std::int64_t hub_created_ms = 0;
 
     dashboard::Progress progress(const Row& row) const;
-    // For the scale controller.
-    host::GroupLoad load() const;
+    // For the scale controller. `conflict`: a partition stands still beyond the end of the event
+    // hub, so nobody knows what is unread.
+    Result<host::GroupLoad> load() const;
     std::uint32_t instances() const;  // members that are not about to leave
 };
+
+// What an operator is told of a partition whose progress `is_beyond_end`.
+std::string stands_still(const PartitionInfo& hub, const dashboard::Progress& progress);
 
 // Its parts: the partitions as the hub has them; then members, ownerships and checkpoints.
 Result<> read_hub(Client& client, GroupLook& group);
 Result<> read_group(StoreSession& session, GroupLook& group);
+// After both: events came and were handled between the two. Asks again where a checkpoint seems to
+// lie behind the end.
+Result<> read_hub_again(Client& client, GroupLook& group);
 
 // The whole. Blocks. Nothing is made where the store does not know the group. `hub_answered` tells
 // whose error it is, that of the hub or of the store. `name` is how the hub knows this client.

@@ -21,6 +21,10 @@ Result<GroupLook> GroupWatch::look() {
         session_.reset();
         return store.error();
     }
+    if (const auto hub = read_hub_again(*client_, group); !hub.ok()) {
+        client_.reset();
+        return hub.error();
+    }
     identity_ = group.hub_identity;
     return group;
 }

@@ -48,7 +48,7 @@ std::string letters(std::size_t place) {
 }
 
 bool needs_somebody(const PartitionView& row) {
-    return !row.owner || row.state != "ok" || row.progress.lost > 0 ||
+    return !row.owner || row.state != "ok" || row.progress.lost > 0 || row.progress.is_beyond_end ||
            (row.loss_s && *row.loss_s < loss_soon_s);
 }
 
@@ -148,6 +148,7 @@ private:
         }
         if (!row.owner) label = "no owner";
         if (row.progress.lost > 0) label = "lost";
+        if (row.progress.is_beyond_end) label = "beyond end";
         const std::size_t room = cells - std::min(full, cells);
         if (width(label) + 1 > room) label = label.substr(0, room > 0 ? room - 1 : 0);
         const std::string gap(room - width(label) - (label.empty() ? 0 : 1), ' ');
@@ -251,7 +252,9 @@ std::string needs_text(const GroupView& view) {
     std::size_t count = 0;
     for (const PartitionView& row : view.partitions) {
         std::string why;
-        if (row.progress.lost > 0) {
+        if (row.progress.is_beyond_end) {
+            why = "stands still behind the last event";
+        } else if (row.progress.lost > 0) {
             why = "lost " + plural(static_cast<std::uint64_t>(row.progress.lost), "event");
         } else if (row.state == "stalled" || row.state == "parked") {
             why = "is " + row.state;

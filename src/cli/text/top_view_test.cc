@@ -106,6 +106,17 @@ TEST(TopView, shows_what_needs_somebody_first_where_rows_are_few) {
     EXPECT_EQ(lines[5], "... 4 partitions not shown");
 }
 
+TEST(TopView, says_that_a_partition_stands_still_beyond_its_end) {
+    GroupView view = a_group();
+    view.partitions[2].progress.is_beyond_end = true;
+    view.partitions[2].progress.behind_ms.reset();
+
+    const auto lines = lines_of(top_text(view, homes_place, terminal_of(100)));
+
+    EXPECT_EQ(lines[0], "1 partition needs you: 2 stands still behind the last event.");
+    EXPECT_NE(lines[5].find("beyond end"), std::string::npos) << lines[5];
+}
+
 TEST(TopView, says_who_is_silent_and_what_comes_next) {
     GroupView view = a_group();
     view.members[1].state = "silent";

@@ -43,6 +43,47 @@ TEST_F(ScaleCommand, starts_with_one_and_follows_the_lag) {
     EXPECT_EQ(scale({"--target", "1000", "--min", "3", "-o", "count"}).output, "3\n");
 }
 
+TEST_F(ScaleCommand, counts_all_events_of_a_hub_that_was_created_again) {
+    create(1);
+    send({"a", "b", "c"});
+    ASSERT_EQ(fault::run_to_end(process({"-n", "3", "-q"})).exit_code, 0);
+    EXPECT_EQ(scale({"-o", "count"}).output, "0\n");
+    ASSERT_EQ(evenkeel({"hub", "rm", name_, "--yes"}).exit_code, 0);
+    create(1);
+    send({"d", "e", "f"});
+
+    EXPECT_EQ(partitions().at(0).lag_events, 3);
+    EXPECT_EQ(scale({"-o", "count", "--target", "3"}).output, "1\n");
+    EXPECT_EQ(boost::json::parse(scale({"-o", "json"}).output).at("unread").as_int64(), 3);
+    const auto told = evenkeel({"status", name_, "--store", store_});
+    EXPECT_TRUE(has(told.errors, "partition 0: the event hub was created again")) << told.errors;
+    EXPECT_EQ(fault::run_to_end(process({"-n", "3", "-q"})).exit_code, 0);
+    EXPECT_EQ(partitions().at(0).lag_events, 0);
+}
+
+TEST_F(ScaleCommand, holds_while_a_partition_stands_still) {
+    create(1);
+    send({"a", "b", "c"});
+    ASSERT_EQ(fault::run_to_end(process({"-n", "3", "-q"})).exit_code, 0);
+    ASSERT_EQ(evenkeel({"checkpoint", "set", name_, "--store", store_, "-p", "0", "--to", "seq:500",
+                        "--force"})
+                  .exit_code,
+              0);
+
+    const auto held = scale({"-o", "count"});
+    EXPECT_EQ(held.exit_code, 6) << held.errors;
+    EXPECT_EQ(held.output, "hold\n");
+    EXPECT_TRUE(has(held.errors,
+                    "partition 0 stands still: its checkpoint is at event 499, but "
+                    "the last event is 2"))
+        << held.errors;
+    const auto told = evenkeel({"status", name_, "--store", store_});
+    EXPECT_TRUE(has(told.errors, "partition 0 stands still")) << told.errors;
+    EXPECT_TRUE(has(status().output, "\"stands_still\": true"));
+    const auto seen = evenkeel({"top", name_, "--store", store_});
+    EXPECT_TRUE(has(seen.output, "beyond end")) << seen.output;
+}
+
 TEST_F(ScaleCommand, says_hold_when_the_store_cannot_be_read) {
     create(2);
     store_ = "redis://:secret@127.0.0.1:1";

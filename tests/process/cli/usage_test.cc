@@ -100,7 +100,7 @@ TEST_F(Usage, a_count_is_not_negative) {
 
 TEST_F(Usage, an_empty_name_of_a_hub_is_not_the_default_one) {
     ASSERT_EQ(evenkeel({"hub", "create", "kept"}).exit_code, 0);
-    for (const std::string& option : {"--hub", "--connection", "--context", "--url", "--ca"}) {
+    for (const std::string option : {"--hub", "--connection", "--context", "--url", "--ca"}) {
         const auto refused = evenkeel({"hub", "rm", "kept", "--yes", option, ""});
 
         EXPECT_EQ(refused.exit_code, 2) << option << refused.errors;
