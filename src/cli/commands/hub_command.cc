@@ -40,7 +40,8 @@ void add_totals(json::object& object, const Totals& totals) {
 json::object partition_json(const PartitionState& partition) {
     json::object object{{"partition", partition.partition}};
     if (!partition.problems.empty()) object["problem"] = partition.problems.front();
-    if (partition.begin_sequence_number < 0) return object;  // it could not be opened
+    // It could not be opened; one without events has no problem.
+    if (partition.begin_sequence_number < 0 && !partition.problems.empty()) return object;
     object["begin_sequence_number"] = partition.begin_sequence_number;
     object["last_sequence_number"] = partition.last_enqueued_sequence_number;
     object["events"] = events_of(partition);

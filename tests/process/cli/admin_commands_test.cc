@@ -48,6 +48,8 @@ TEST_F(AdminCommands, create_show_alter_and_remove_an_event_hub) {
     const auto shown = parsed(evenkeel({"hub", "show", "orders", "-o", "json"}).output);
     EXPECT_EQ(shown.at("partition_list").at(1).at("events"), 2);
     EXPECT_EQ(shown.at("partition_list").at(1).at("last_sequence_number"), 1);
+    EXPECT_EQ(shown.at("partition_list").at(0).at("events"), 0) << "without events, but open";
+    EXPECT_EQ(shown.at("partition_list").at(0).at("last_sequence_number"), -1);
     EXPECT_TRUE(has(evenkeel({"hub", "show", "orders"}).output, "\n1\t0\t1\t2\t"));
 
     const auto altered = evenkeel({"hub", "alter", "orders", "--partitions", "4", "--retention",
