@@ -179,7 +179,10 @@ private:
                     input_.wait(interrupt_);
                     break;
                 case EventInput::State::ended: return sender_.flush();
-                case EventInput::State::failed: EK_TRY(sender_.flush()); return input_.error();
+                case EventInput::State::failed:
+                    EK_TRY(sender_.flush());
+                    input_failed_ = true;  // a file, not the hub
+                    return input_.error();
             }
         }
         return sender_.flush();
@@ -280,7 +283,7 @@ private:
         const std::string what = sender_.sent == 0
                                      ? std::string("nothing was sent")
                                      : fmt::format("only {} sent", plural(sender_.sent, "event"));
-        const ExitCode code = fail_remote(what, error, remote_);
+        const ExitCode code = input_failed_ ? fail(what, error) : fail_remote(what, error, remote_);
         return sender_.sent == 0 ? code : ExitCode::partly_done;
     }
 
@@ -323,6 +326,7 @@ private:
     const Instant started_ = clock_.now();
     Instant shown_at_ = started_;
     bool progress_shown_ = false;
+    bool input_failed_ = false;
 };
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <cstring>
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <fmt/core.h>
@@ -37,6 +38,10 @@ void EventInput::close_file() {
 Result<> EventInput::check() const {
     if (!options_.bodies.empty()) return {};
     for (const auto& file : options_.files) {
+        struct stat status {};
+        if (file != "-" && stat(file.c_str(), &status) == 0 && S_ISDIR(status.st_mode)) {
+            return Error{ErrorCode::invalid_argument, fmt::format("'{}' is a folder", file)};
+        }
         if (file == "-" || access(file.c_str(), R_OK) == 0) continue;
         return Error{ErrorCode::not_found,
                      fmt::format("'{}' cannot be read: {}", file, std::strerror(errno))};

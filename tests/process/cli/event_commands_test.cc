@@ -104,6 +104,10 @@ TEST_F(EventCommands, send_whole_files_and_read_their_bytes) {
     EXPECT_EQ(read({"-f", "%V %v{hex} %v{base64} %c\\n"}).output, "3 ff000a /wAK image/x\n");
     EXPECT_TRUE(has(read({"-o", "json"}).output, "\"body_base64\":\"/wAK\"}\n"));
     EXPECT_EQ(evenkeel({"send", name_, "--file", "/no/such/file"}).exit_code, 3);
+    const auto folder = evenkeel({"send", name_, "--file", "/"});
+    EXPECT_EQ(folder.exit_code, 2) << folder.errors;
+    EXPECT_TRUE(has(folder.errors, "'/' is a folder")) << folder.errors;
+    EXPECT_FALSE(has(folder.errors, "is a hub running")) << folder.errors;
 }
 
 TEST_F(EventCommands, send_at_a_rate) {
