@@ -7,9 +7,11 @@
 #include <boost/json.hpp>
 #include <fmt/core.h>
 
+#include "base/time_point.h"
 #include "cli/commands/checkpoint_moves.h"
 #include "cli/commands/read.h"
 #include "cli/remote/admin_client.h"
+#include "cli/remote/group_contact.h"
 #include "cli/text/listing.h"
 #include "processor/ownership/group_home.h"
 #include <evenkeel/consumer.h>
@@ -78,6 +80,35 @@ Result<Checkpoint> resolve(Client& client, const CheckpointOptions& options,
                              refused.detail, options.event_hub)};
 }
 
+constexpr std::string_view force_stores = "--force stores it all the same";
+
+// The hub, if it is the one that the entries are of and answers.
+AskedHub asked_hub(std::string_view what, const CheckpointOptions& options,
+                   const std::string& group) {
+    const auto remote = remote_of(options.remote);
+    // With --namespace the entries may be of another hub than the one that would answer.
+    if (!options.hub_namespace.empty() || options.is_forced || !remote.ok()) return {};
+    return ask_hub(what, *remote, {options.event_hub, group, options.partitions}, force_stores);
+}
+
+// Says so if the position lies behind the last event: a processor would stand still there.
+std::optional<ExitCode> refuse_beyond_end(const AskedHub& hub, const Checkpoint& wanted) {
+    if (!hub.client || wanted.sequence.value < 0) return std::nullopt;
+    const auto info = hub.client->properties(wanted.partition.value);
+    if (!info.ok() || wanted.sequence.value <= info->last_enqueued_sequence_number) {
+        return std::nullopt;
+    }
+    return fail(
+        fmt::format("cannot set partition {}", wanted.partition.value),
+        {ErrorCode::invalid_argument,
+         fmt::format("event {} does not exist: {}", wanted.sequence.value,
+                     info->last_enqueued_sequence_number < 0
+                         ? "there was never an event"
+                         : fmt::format("the last one is {}", info->last_enqueued_sequence_number))},
+        "--to end continues with the next event that is sent; --force stores it all the "
+        "same");
+}
+
 }  // namespace
 
 ExitCode checkpoint_ls(const CheckpointOptions& options) {
@@ -121,14 +152,26 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
         return wrong_usage(fmt::format("'{}' is no position", options.to),
                            "use start, end, seq:N, offset:N, 2026-03-02T09:14:00Z, -15m or -10");
     }
+    const char* what = "cannot set checkpoints";
+    if (const auto file = check_file_of_store(options.store); !file.ok()) {
+        return fail(what, file.error());
+    }
+    const AskedHub hub = asked_hub(what, options, options.group);
+    if (hub.ended) return *hub.ended;
+    const Position& position = start->position;
+    for (const std::uint32_t partition : options.partitions) {  // before the entries are created
+        if (position.kind != Position::Kind::sequence_number) break;
+        const Checkpoint wanted{.partition = {partition}, .sequence = {position.value - 1}};
+        if (const auto refused = refuse_beyond_end(hub, wanted)) return *refused;
+    }
     // Only partitions that are named are set in a group that is not there yet.
     auto opened = open_group(options, {EntriesFor::changing, !options.partitions.empty()});
-    if (!opened.ok()) return fail("cannot set checkpoints", opened.error());
+    if (!opened.ok()) return fail(what, opened.error());
     // These two need no hub to tell which event they are.
-    const Position& position = start->position;
     const bool is_known = !start->last_events && (position.kind == Position::Kind::earliest ||
                                                   position.kind == Position::Kind::sequence_number);
     std::unique_ptr<Client> client;
+    std::int64_t created_ms = wall_time(hub.properties.created_time).milliseconds;
     if (!is_known) {
         const auto remote = remote_of(options.remote);
         if (!remote.ok()) return fail("cannot reach the hub", remote.error());
@@ -137,10 +180,13 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
         if (!connected.ok()) return fail_remote("cannot ask the hub", connected.error(), *remote);
         client = std::move(*connected);
     }
+    if (client && created_ms == 0) {
+        const auto properties = client->properties();
+        if (properties.ok()) created_ms = wall_time(properties->created_time).milliseconds;
+    }
     for (const std::uint32_t partition : options.partitions) opened->rows[partition];
     if (opened->rows.empty()) {
-        return fail("cannot set checkpoints",
-                    {ErrorCode::not_found, "the group has no checkpoints yet"},
+        return fail(what, {ErrorCode::not_found, "the group has no checkpoints yet"},
                     "name the partitions with --partition");
     }
     std::vector<CheckpointMove> moves;
@@ -154,7 +200,11 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
             if (!found.ok()) return fail(fmt::format("partition {}", partition), found.error());
             wanted = *found;
         }
+        if (const auto refused = refuse_beyond_end(hub, wanted)) return *refused;
+        // The event hub may have been created again since the old one was stored: a processor
+        // would take a position of the old one for none.
         if (row.checkpoint) wanted.hub_created_ms = row.checkpoint->hub_created_ms;
+        if (created_ms != 0) wanted.hub_created_ms = created_ms;
         moves.push_back({wanted, &row});
     }
     return apply(*opened, moves, options);
@@ -162,12 +212,28 @@ ExitCode checkpoint_set(const CheckpointOptions& options) {
 
 ExitCode checkpoint_rewind(const CheckpointOptions& options) {
     if (options.by < 1) return wrong_usage("rewind goes back by at least 1 event", "use --by N");
+    const char* what = "cannot rewind";
+    if (const auto file = check_file_of_store(options.store); !file.ok()) {
+        return fail(what, file.error());
+    }
+    const AskedHub hub = asked_hub(what, options, options.group);
+    if (hub.ended) return *hub.ended;
+    const std::int64_t created_ms = wall_time(hub.properties.created_time).milliseconds;
     auto opened = open_group(options, {EntriesFor::changing});
-    if (!opened.ok()) return fail("cannot rewind", opened.error());
+    if (!opened.ok()) return fail(what, opened.error());
     std::vector<CheckpointMove> moves;
     for (const auto& [partition, row] : opened->rows) {
         if (!is_wanted(options, partition) || !row.checkpoint) continue;
         Checkpoint wanted = *row.checkpoint;
+        if (created_ms != 0 && wanted.hub_created_ms != 0 && wanted.hub_created_ms != created_ms) {
+            return fail(what,
+                        {ErrorCode::conflict,
+                         fmt::format("the event hub was created again after the checkpoint of "
+                                     "partition {} was stored, so processors read it from its "
+                                     "beginning",
+                                     partition)},
+                        "'evenkeel checkpoint set' sets a position in the new one");
+        }
         wanted.sequence = {std::max<std::int64_t>(wanted.sequence.value - options.by, -1)};
         wanted.offset.clear();  // it was of another event
         wanted.enqueued_ms = 0;
@@ -193,6 +259,10 @@ ExitCode checkpoint_copy(const CheckpointOptions& options) {
     }
     auto from = open_group(options, {EntriesFor::changing});
     if (!from.ok()) return fail("cannot copy", from.error());
+    if (!options.to_group.empty()) {
+        const AskedHub hub = asked_hub("cannot copy", options, options.to_group);
+        if (hub.ended) return *hub.ended;
+    }
     auto group = group_of(options, EntriesFor::changing);
     if (!group.ok()) return fail("cannot copy", group.error());
     if (!options.to_group.empty()) group->group = options.to_group;

@@ -11,6 +11,7 @@
 #include "base/text.h"
 #include "cli/interrupt.h"
 #include "cli/remote/entries.h"
+#include "cli/remote/group_contact.h"
 #include "cli/remote/store_session.h"
 #include "cli/text/duration.h"
 #include "cli/text/listing.h"
@@ -81,6 +82,20 @@ ExitCode tell_paused(const ProcessorsOptions& options, const Result<Paused>& pau
     return ExitCode::done;
 }
 
+// An event hub, group or partition that the hub, if it answers, does not have. With --namespace
+// the entries may be of another hub than the one that would answer.
+std::optional<ExitCode> refuse_unknown(std::string_view what, const ProcessorsOptions& options) {
+    if (!options.hub_namespace.empty()) return std::nullopt;
+    const auto remote = remote_of(options.remote);
+    if (!remote.ok()) return fail(what, remote.error());
+    if (const auto file = check_file_of_store(options.store); !file.ok()) {
+        return fail(what, file.error());
+    }
+    return ask_hub(what, *remote, {options.event_hub, options.group, options.partitions},
+                   "--namespace HOST takes the entries all the same")
+        .ended;
+}
+
 std::string name_of(const std::string& id) {
     return id.empty() ? "-" : printable(id);
 }
@@ -91,6 +106,13 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
     const char* what = "cannot list processors";
     auto store = open(options, {});
     if (!store.ok()) return fail(what, store.error());
+    if (!*store && options.hub_namespace.empty()) {
+        const auto remote = remote_of(options.remote);
+        if (!remote.ok()) return fail(what, remote.error());
+        if (!has_group(*remote, options.event_hub, options.group)) {
+            return fail_no_group(what, *remote, options.event_hub, options.group);
+        }
+    }
     const auto members = members_in(store->get());
     const auto ownerships = ownerships_in(store->get());
     const auto requests = records_in(store->get(), processor::request_prefix);
@@ -225,6 +247,7 @@ ExitCode processor_drain(const ProcessorsOptions& options) {
 }
 
 ExitCode processor_pause(const ProcessorsOptions& options) {
+    if (const auto ended = refuse_unknown("cannot pause", options)) return *ended;
     auto store = open(options, {EntriesFor::changing, true});  // those that start later obey too
     if (!store.ok()) return fail("cannot pause", store.error());
     const auto paused = (*store)->ask<Paused>(
@@ -233,6 +256,7 @@ ExitCode processor_pause(const ProcessorsOptions& options) {
 }
 
 ExitCode processor_resume(const ProcessorsOptions& options) {
+    if (const auto ended = refuse_unknown("cannot resume", options)) return *ended;
     auto store = open(options, {EntriesFor::changing});
     if (!store.ok()) return fail("cannot resume", store.error());
     if (!*store) return tell_paused(options, Paused{}, "cannot resume");

@@ -58,7 +58,7 @@ ExitCode scale(const ScaleOptions& options) {
         return hub_answered ? fail_store(what, group.error(), options.store)
                             : fail_remote(what, group.error(), *remote);
     }
-    if (!group->is_there && !has_group(*remote, options.event_hub, options.group)) {
+    if (!has_group(*remote, options.event_hub, options.group)) {
         return fail_no_group(what, *remote, options.event_hub, options.group);
     }
     host::LoadHistory history(options.from_start ? host::NeverRead::all_events

@@ -4,6 +4,7 @@
 
 #include "base/text.h"
 #include "cli/remote/admin_client.h"
+#include "cli/text/listing.h"
 #include "eventhubs/names.h"
 #include <evenkeel/consumer.h>
 
@@ -41,14 +42,48 @@ bool has_group(const Remote& remote, const std::string& event_hub, const std::st
 }
 
 ExitCode fail_no_group(std::string_view what, const Remote& remote, const std::string& event_hub,
-                       const std::string& group, std::string_view option) {
+                       const std::string& group, std::string_view option, std::string_view insist) {
     const Error missing{ErrorCode::not_found,
                         fmt::format("event hub '{}' has no consumer group '{}'",
                                     printable(event_hub), printable(group))};
     return fail_remote(what, missing, remote,
                        fmt::format("'evenkeel group create {0} {1}'{2} creates it, 'evenkeel group "
-                                   "ls {0}' lists those that exist",
-                                   printable(event_hub), printable(group), option));
+                                   "ls {0}' lists those that exist{3}{4}",
+                                   printable(event_hub), printable(group), option,
+                                   insist.empty() ? "" : "; ", insist));
+}
+
+AskedHub ask_hub(std::string_view what, const Remote& remote, const GroupTarget& target,
+                 std::string_view insist) {
+    AskedHub asked;
+    auto properties = first_contact(remote, target.event_hub);
+    if (!properties.ok()) {
+        if (properties.error().code == ErrorCode::not_found) {
+            asked.ended = fail_remote(what, properties.error(), remote);
+        }
+        return asked;
+    }
+    if (!has_group(remote, target.event_hub, target.group)) {
+        asked.ended = fail_no_group(what, remote, target.event_hub, target.group, {}, insist);
+        return asked;
+    }
+    for (const std::uint32_t partition : target.partitions) {
+        if (partition < properties->partitions) continue;
+        const Error missing{ErrorCode::not_found,
+                            fmt::format("event hub '{}' has no partition {}; it has {}",
+                                        printable(target.event_hub), partition,
+                                        plural(properties->partitions, "partition"))};
+        asked.ended = fail_remote(
+            what, missing, remote,
+            fmt::format("partitions are counted from 0{}{}", insist.empty() ? "" : "; ", insist));
+        return asked;
+    }
+    auto client =
+        Client::open(client_options(remote, target.event_hub, "evenkeel", Patience::none));
+    if (!client.ok()) return asked;
+    asked.client = std::move(*client);
+    asked.properties = std::move(*properties);
+    return asked;
 }
 
 std::optional<ExitCode> require_group(std::string_view what, const Remote& remote,

@@ -126,6 +126,7 @@ TEST_P(Looking, commands_without_an_effect_create_nothing) {
 class Setting : public Looking {};
 
 TEST_P(Setting, creates_a_group_with_the_named_partitions) {
+    ASSERT_EQ(evenkeel({"send", "looked-at", "-p", "1", "event", "--count", "7"}).exit_code, 0);
     const auto set = run({"checkpoint", "set"}, {"--to", "seq:7", "--partition", "1"});
     const auto listed = run({"checkpoint", "ls"}, {"-o", "json"});
 
