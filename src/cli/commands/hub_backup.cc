@@ -19,6 +19,7 @@
 #include "cli/text/failure.h"
 #include "cli/text/terminal.h"
 #include "eventhubs/forward.h"
+#include "eventhubs/names.h"
 #include "io/system/files.h"
 #include <evenkeel/consumer.h>
 
@@ -128,7 +129,8 @@ class HubSource {
 public:
     static Result<HubSource> open(const Remote& remote, const std::string& event_hub) {
         HubSource source;
-        EK_TRY(first_contact(remote, event_hub));
+        EK_TRY_ASSIGN(auto properties, first_contact(remote, event_hub));
+        source.identity_ = std::move(properties.identity);
         AdminClient admin(remote);
         EK_TRY_ASSIGN(const auto info, admin.hub(event_hub));
         EK_TRY_ASSIGN(source.partitions_, admin.partitions(event_hub));
@@ -156,6 +158,7 @@ public:
     }
 
     const BackupHub& hub() const { return hub_; }
+    const std::string& identity() const { return identity_; }  // of the server
     std::uint64_t events() const { return events_; }
 
     Result<> copy_to(EventTarget& target, ProgressLine& progress, Interrupt& interrupt) {
@@ -215,6 +218,7 @@ private:
 
     HubSource() = default;
     BackupHub hub_;
+    std::string identity_;
     std::vector<PartitionState> partitions_;
     std::uint64_t events_ = 0;
     std::unique_ptr<Client> client_;
@@ -231,6 +235,19 @@ ExitCode ended_by(const Error& error, std::string_view what, const Remote& remot
     const bool may_pass = error.code == ErrorCode::unavailable ||
                           error.code == ErrorCode::timed_out || error.code == ErrorCode::overloaded;
     return fail_remote(what, error, remote, may_pass ? go_on : std::string_view());
+}
+
+// A copy onto itself: the connection strings may differ although the server is the same one.
+std::optional<ExitCode> refuse_itself(const HubBackup& options, const HubSource& source,
+                                      const Remote& to) {
+    if (eventhubs::folded(options.event_hub) != eventhubs::folded(options.to_hub)) {
+        return std::nullopt;
+    }
+    const auto there = first_contact(to, options.to_hub);
+    if (!there.ok() || there->identity != source.identity()) return std::nullopt;
+    return wrong_usage(
+        fmt::format("event hub '{}' cannot be copied onto itself", options.event_hub),
+        "name another event hub, or another server with --to-connection");
 }
 
 // Tells which partitions have other numbers than before.
@@ -394,6 +411,7 @@ ExitCode hub_copy(const HubBackup& options) {
     if (!to.ok()) return fail(what, to.error());
     auto source = HubSource::open(*from, options.event_hub);
     if (!source.ok()) return fail_remote(what, source.error(), *from);
+    if (const auto refused = refuse_itself(options, *source, *to)) return *refused;
     const auto restorer =
         Restorer::open(*to, options.to_hub, source->hub(), options.resume, interrupt);
     if (!restorer.ok()) return fail_remote(what, restorer.error(), *to);

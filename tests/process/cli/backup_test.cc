@@ -223,6 +223,21 @@ void fill(const std::string& hub) {
     }
 }
 
+TEST_F(Backup, does_not_copy_an_event_hub_onto_itself) {
+    make_hub();
+    for (const auto& more :
+         {std::vector<std::string>{},
+          {"--resume"},
+          {"--resume", "--to-connection", hub_->connection(), "--to-url", hub_->url()}}) {
+        std::vector<std::string> words = {"hub", "copy", name_, name_};
+        words.insert(words.end(), more.begin(), more.end());
+        unsetenv("EVENKEEL_URL");  // it would be that of both
+        const auto refused = evenkeel(words);
+        EXPECT_EQ(refused.exit_code, 2) << refused.errors;
+        EXPECT_TRUE(has(refused.errors, "cannot be copied onto itself")) << refused.errors;
+    }
+}
+
 TEST_F(Backup, that_is_killed_leaves_no_file_and_can_be_repeated) {
     fill(name_);
     Process saving({test::evenkeel_program(), "hub", "backup", name_, file_});
