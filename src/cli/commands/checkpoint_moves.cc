@@ -39,6 +39,11 @@ void print(const CheckpointMove& move, const Checkpoint& from) {
         return;
     }
     const std::int64_t by = move.wanted.sequence.value - from.sequence.value;
+    if (by == 0 && move.wanted.offset.empty()) {
+        fmt::print("partition {}: {}\n", partition,
+                   from.sequence.value < 0 ? "at the start" : "at " + shown(from) + " already");
+        return;
+    }
     const bool is_counted = move.wanted.sequence.value >= 0 || move.wanted.offset.empty();
     fmt::print("partition {}: {} -> {}{}\n", partition, shown(from), shown(move.wanted),
                is_counted ? fmt::format(" ({} {})",
@@ -100,9 +105,11 @@ ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& mov
                     "stop the processors of the group, or take it from its owner with --force");
     }
     boost::json::array told;
+    bool would_change = false;
     for (const CheckpointMove& move : moves) {
         const Checkpoint from = move.row->checkpoint.value_or(Checkpoint{});
         const bool is_changed = !options.is_dry_run && move.stays.empty();
+        if (options.is_dry_run && move.stays.empty()) would_change = true;
         if (is_changed) {
             const auto done = carry_out(*opened.store, move);
             if (!done.ok()) {
@@ -118,12 +125,13 @@ ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& mov
                                       {"from", from.sequence.value},
                                       {"to", move.wanted.sequence.value},
                                       {"changed", is_changed}};
+        if (options.is_dry_run) object["would_change"] = move.stays.empty();
         if (!move.stays.empty()) object["why"] = move.stays;
         told.push_back(std::move(object));
     }
     if (is_json(options)) fmt::print("{}", json_line(told));
     if (!is_json(options) && options.is_dry_run) fmt::print("Nothing changed: --dry-run.\n");
-    return ExitCode::done;
+    return would_change ? ExitCode::would_change : ExitCode::done;
 }
 
 bool is_json(const CheckpointOptions& options) {

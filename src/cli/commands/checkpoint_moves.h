@@ -42,7 +42,8 @@ struct CheckpointMove {
     std::string stays = {};  // why it is not moved; empty: it is
 };
 
-// Tells every move, and carries it out unless it is a dry run. `conflict`, and nothing is changed,
+// Tells every move, and carries it out unless it is a dry run, which ends with `would_change` if
+// there is one. `conflict`, and nothing is changed,
 // if a live processor owns one of the partitions, unless forced.
 ExitCode apply(const OpenedGroup& opened, const std::vector<CheckpointMove>& moves,
                const CheckpointOptions& options);

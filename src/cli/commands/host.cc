@@ -10,6 +10,7 @@
 #include "base/result.h"
 #include "cli/commands/host_controller.h"
 #include "cli/interrupt.h"
+#include "cli/remote/remote.h"
 #include "cli/text/event_json.h"
 #include "cli/text/listing.h"
 #include "host/app.h"
@@ -41,7 +42,13 @@ ExitCode run_instance(const HostCommandOptions& options, const host::App& app) {
               .profile = options.profile == "fast" ? Profile::fast : Profile::standard,
               .accept_store_loss = options.accept_store_loss});
     if (!instance.ok()) {
-        return fail(fmt::format("cannot run the app '{}'", options.folder), instance.error());
+        const bool may_pass = instance.error().code == ErrorCode::unavailable ||
+                              instance.error().code == ErrorCode::timed_out;
+        fail(fmt::format("cannot run the app '{}'", options.folder), instance.error(),
+             may_pass ? "are the hub and the store of the app running? 'evenkeel check --hub "
+                        "STRING' diagnoses a hub"
+                      : "");
+        return exit_code_remote(instance.error().code);
     }
     fmt::print("{}\n", options.is_supervised
                            ? ready_word

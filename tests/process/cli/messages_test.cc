@@ -122,7 +122,7 @@ TEST_F(Messages, an_imported_file_creates_its_store) {
     const Words import = {"checkpoint", "import", name_, "--store", store, "--file", file};
     Words dry = import;
     dry.emplace_back("--dry-run");
-    EXPECT_EQ(evenkeel(dry).exit_code, 0);
+    EXPECT_EQ(evenkeel(dry).exit_code, 10);
     EXPECT_FALSE(std::filesystem::exists(folder_.path() + "/new.db"));
 
     const auto imported = evenkeel(import);
@@ -168,7 +168,7 @@ TEST_F(Messages, a_dry_run_works_while_processors_run) {
     const auto outcome =
         evenkeel({"checkpoint", "set", name_, "--store", store_, "--to", "-1h", "--dry-run"});
 
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.exit_code, 10) << outcome.errors;
     EXPECT_TRUE(has(outcome.output, "partition 0: 2 -> -1 (3 events again)")) << outcome.output;
     process.signal(SIGTERM);
     process.wait();

@@ -30,7 +30,7 @@ TEST_P(BlobCommand, imports_json_of_functions) {
 
     const auto planned = import({"--dry-run"});
 
-    EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+    EXPECT_EQ(planned.exit_code, 10) << planned.errors;
     EXPECT_TRUE(has(planned.output, "2 checkpoints in the layout 'functions'")) << planned.output;
     EXPECT_TRUE(has(planned.output, "partition 0: -1 -> 41")) << planned.output;
     EXPECT_NE(access(file("to.db").c_str(), F_OK), 0) << "a dry run makes no store";
@@ -158,7 +158,7 @@ TEST_P(BlobCommand, makes_no_container_in_a_dry_run) {
     const auto would_be_made = import_to(missing + ";Create=true");
     const auto would_fail = import_to(missing);
 
-    EXPECT_EQ(would_be_made.exit_code, 0) << would_be_made.errors;
+    EXPECT_EQ(would_be_made.exit_code, 10) << would_be_made.errors;
     EXPECT_TRUE(has(would_be_made.output, "partition 0: -1 -> 41")) << would_be_made.output;
     EXPECT_NE(would_fail.exit_code, 0) << "the first one made it";
     EXPECT_TRUE(has(would_fail.errors, "Create=true")) << would_fail.errors;
@@ -172,7 +172,7 @@ TEST_P(BlobCommand, import_leaves_processors_at_work_alone) {
 
     EXPECT_EQ(refused.exit_code, 6) << refused.output;
     EXPECT_TRUE(has(refused.errors, "worker-7")) << refused.errors;
-    EXPECT_EQ(import({"--dry-run"}).exit_code, 0);
+    EXPECT_EQ(import({"--dry-run"}).exit_code, 10);
     EXPECT_NE(access(file("to.db").c_str(), F_OK), 0);
     EXPECT_EQ(import({"--force"}).exit_code, 0);
     EXPECT_EQ(positions(), "0:41:700");

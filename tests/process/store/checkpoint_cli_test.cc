@@ -86,7 +86,7 @@ TEST_F(CheckpointCommand, sets_what_is_handled_next) {
 TEST_F(CheckpointCommand, a_dry_run_says_what_it_would_do_and_does_not) {
     const auto outcome = run({"rewind", "--by", "10", "--dry-run"});
 
-    EXPECT_EQ(outcome.exit_code, 0) << outcome.errors;
+    EXPECT_EQ(outcome.exit_code, 10) << outcome.errors;
     EXPECT_TRUE(has(outcome.output, "partition 0: 1000 -> 990 (10 events again)"))
         << outcome.output;
     EXPECT_EQ(stored(0).sequence, SequenceNumber{1000});

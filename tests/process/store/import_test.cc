@@ -75,7 +75,7 @@ TEST_F(RedisImport, takes_what_the_jedis_store_has) {
     const bool is_made = access(file().c_str(), F_OK) == 0;
     const auto done = import();
 
-    EXPECT_EQ(planned.exit_code, 0) << planned.errors;
+    EXPECT_EQ(planned.exit_code, 10) << planned.errors;
     EXPECT_FALSE(is_made) << "a dry run makes no store";
     EXPECT_EQ(done.exit_code, 0) << done.errors;
     EXPECT_TRUE(has(done.output, "2 checkpoints in the layout 'jedis'")) << done.output;
@@ -94,10 +94,10 @@ TEST_F(RedisImport, leaves_nothing_behind_by_a_dry_run) {
 
     for (const std::string& to : {url(), postgres->url()}) {
         const auto imported = run("import", {"--dry-run", "--from", url(), "--to", to});
-        EXPECT_EQ(imported.exit_code, 0) << imported.errors;
+        EXPECT_EQ(imported.exit_code, 10) << imported.errors;
         EXPECT_TRUE(has(imported.output, "partition 0: -1 -> 41")) << imported.output;
         const auto copied = run("copy", {"--dry-run", "--store", "sqlite:" + file(), "--to", to});
-        EXPECT_EQ(copied.exit_code, 0) << copied.errors;
+        EXPECT_EQ(copied.exit_code, 10) << copied.errors;
         EXPECT_TRUE(has(copied.output, "partition 0: -1 -> 41")) << copied.output;
     }
 
