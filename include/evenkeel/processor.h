@@ -282,7 +282,9 @@ public:
 
 // Runs until SIGINT or SIGTERM, until a stop is requested, or until the processor ends by itself;
 // then drains, stores progress, releases; returns an exit code for main(). One that was not opened
-// is reported.
+// is reported on stderr, as everything is that ends it early. Several may run at once, on threads
+// of their own: one signal stops them all. After the last of them SIGINT and SIGTERM have the
+// handlers again that they had before.
 int run(Processor& processor, HandlerFactory handlers, const std::stop_token& stop = {});
 int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers,
         const std::stop_token& stop = {});

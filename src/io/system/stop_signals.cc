@@ -2,6 +2,8 @@
 
 #include <atomic>
 #include <cerrno>
+#include <iterator>
+#include <utility>
 
 #include <fcntl.h>
 #include <signal.h>
@@ -10,6 +12,7 @@
 #include <poll.h>
 
 #include "base/check.h"
+#include "base/mutex.h"
 
 namespace evenkeel::io::system {
 namespace {
@@ -36,12 +39,71 @@ extern "C" void on_later_signal(int number) {
     errno = before;
 }
 
-void handle(void (*handler)(int), std::initializer_list<int> signals = {SIGINT, SIGTERM}) {
+void handle(void (*handler)(int), std::initializer_list<int> signals) {
     struct sigaction action {};
     action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     for (const int number : signals) sigaction(number, &action, nullptr);
 }
+
+constexpr int stop_signals[] = {SIGINT, SIGTERM};
+
+// What all StopSignals of the process share.
+class Sharing {
+public:
+    // One for the process. It is never destroyed: a signal may come at any time.
+    static Sharing& of_process() {
+        static Sharing& sharing = *new Sharing;
+        return sharing;
+    }
+
+    void join() {
+        const Lock lock(mutex_);
+        if (users_++ > 0) return;
+        drain();
+        is_asked_ = false;
+        for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+            sigaction(stop_signals[i], nullptr, &before_[i]);
+        }
+        handle(&on_signal, {SIGINT, SIGTERM});
+    }
+    void leave() {
+        const Lock lock(mutex_);
+        if (--users_ > 0) return;
+        for (std::size_t i = 0; i < std::size(stop_signals); ++i) {
+            // The program may have set another one meanwhile.
+            struct sigaction now {};
+            sigaction(stop_signals[i], nullptr, &now);
+            const bool is_ours = now.sa_handler == &on_signal || now.sa_handler == &on_later_signal;
+            if (is_ours) sigaction(stop_signals[i], &before_[i], nullptr);
+        }
+    }
+    // A signal has come.
+    void note_asked() {
+        const Lock lock(mutex_);
+        if (!std::exchange(is_asked_, true)) end_at_later({SIGINT, SIGTERM});
+    }
+    // Readable once a signal has come, for all who look.
+    int descriptor() const { return pipe_[0]; }
+
+private:
+    // The pipe stays open, since a signal handler may be under way when the last user leaves.
+    Sharing() {
+        EK_CHECK(pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) == 0, "there is a descriptor for signals");
+        to_wake = pipe_[1];
+    }
+    void drain() const {
+        char bytes[64];
+        while (::read(pipe_[0], bytes, sizeof bytes) > 0) {
+        }
+    }
+
+    Mutex mutex_;
+    int pipe_[2] = {-1, -1};
+    int users_ EK_GUARDED_BY(mutex_) = 0;
+    bool is_asked_ EK_GUARDED_BY(mutex_) = false;
+    struct sigaction before_[std::size(stop_signals)] EK_GUARDED_BY(mutex_) = {};
+};
 
 }  // namespace
 
@@ -52,13 +114,11 @@ void end_at_later(std::initializer_list<int> signals) {
 
 StopSignals::StopSignals() {
     EK_CHECK(pipe2(pipe_, O_CLOEXEC | O_NONBLOCK) == 0, "there is a descriptor for signals");
-    EK_CHECK(to_wake.exchange(pipe_[1]) == -1, "one at a time");
-    handle(&on_signal);
+    Sharing::of_process().join();
 }
 
 StopSignals::~StopSignals() {
-    handle(SIG_DFL);
-    to_wake = -1;
+    Sharing::of_process().leave();
     ::close(pipe_[0]);
     ::close(pipe_[1]);
 }
@@ -66,10 +126,11 @@ StopSignals::~StopSignals() {
 bool StopSignals::wait(Duration duration) {
     if (is_asked_) return true;
     const timespec time{duration.count() / 1'000'000'000, duration.count() % 1'000'000'000};
-    pollfd poll{pipe_[0], POLLIN, 0};
-    if (ppoll(&poll, 1, &time, nullptr) <= 0) return false;
+    Sharing& sharing = Sharing::of_process();
+    pollfd polls[] = {{sharing.descriptor(), POLLIN, 0}, {pipe_[0], POLLIN, 0}};
+    if (ppoll(polls, std::size(polls), &time, nullptr) <= 0) return false;
     is_asked_ = true;
-    end_at_later({SIGINT, SIGTERM});
+    if (polls[0].revents != 0) sharing.note_asked();
     return true;
 }
 

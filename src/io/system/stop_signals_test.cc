@@ -29,6 +29,55 @@ TEST(StopSignals, waiting_can_be_ended_without_a_signal) {
     EXPECT_TRUE(signals.wait(std::chrono::seconds(10)));
 }
 
+TEST(StopSignals, ask_all_who_wait) {
+    StopSignals first;
+    StopSignals second;
+    {
+        StopSignals third;
+        third.wake();
+        EXPECT_TRUE(third.wait(std::chrono::seconds(10)));
+    }
+    EXPECT_FALSE(first.wait(std::chrono::milliseconds(1))) << "only the third one was woken";
+
+    raise(SIGTERM);
+
+    EXPECT_TRUE(first.wait(std::chrono::seconds(10)));
+    EXPECT_TRUE(second.wait(std::chrono::seconds(10)));
+    EXPECT_TRUE(StopSignals().wait(std::chrono::seconds(10))) << "the process was asked to stop";
+}
+
+volatile sig_atomic_t own_calls = 0;
+
+TEST(StopSignals, leave_the_handlers_of_the_program_behind) {
+    const auto before = signal(SIGTERM, [](int) { own_calls = own_calls + 1; });
+    {
+        StopSignals first;
+        {
+            StopSignals second;
+            raise(SIGTERM);
+            EXPECT_TRUE(second.wait(std::chrono::seconds(10)));
+        }
+        EXPECT_EQ(own_calls, 0);
+    }
+
+    raise(SIGTERM);
+
+    EXPECT_EQ(own_calls, 1);
+    StopSignals later;
+    EXPECT_FALSE(later.wait(std::chrono::milliseconds(1))) << "the signal of before is over";
+    signal(SIGTERM, before);
+}
+
+TEST(StopSignals, keep_a_handler_that_was_set_meanwhile) {
+    const auto before = signal(SIGTERM, SIG_DFL);
+    {
+        const StopSignals signals;
+        signal(SIGTERM, SIG_IGN);
+    }
+
+    EXPECT_EQ(signal(SIGTERM, before), SIG_IGN);
+}
+
 TEST(StopSignals, end_the_process_when_they_come_again_later) {
     EXPECT_EXIT(
         {
