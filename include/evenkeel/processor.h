@@ -212,8 +212,9 @@ public:
     virtual void done(const Event& event) = 0;
     // Manual checkpoints: everything up to this event is done and may be stored, which happens
     // soon after the running call has ended. Only the event's position counts: a copy will do,
-    // whose batch is gone. With automatic checkpoints it does what done() does, and is reported
-    // once.
+    // whose batch is gone. An event that this handler was not given, such as one of another
+    // partition, does not count, and is reported once. With automatic checkpoints the call does
+    // what done() does, and is reported once.
     virtual void checkpoint(const Event& event) = 0;
     // Stores progress now, and waits for that: what was handled, and within a handler also what it
     // called done(); with manual checkpoints what checkpoint() was called for. `fenced`: another

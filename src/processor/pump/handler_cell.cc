@@ -1,5 +1,6 @@
 #include "processor/pump/handler_cell.h"
 
+#include <algorithm>
 #include <exception>
 
 #include <fmt/core.h>
@@ -37,15 +38,19 @@ void HandlerCell::open(Pump& pump, const HandlerFactory& factory) {
     is_open_ = true;
 }
 
-void HandlerCell::begin(EventBatch batch, std::uint32_t attempt, LeaseTerm term) {
+void HandlerCell::begin(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
     batch_ = std::move(batch);
     attempt_ = attempt;
     term_ = std::move(term);
-    latest_.with([](Latest& latest) { latest.done = {}; });
+    const std::int64_t last = events.empty() ? -1 : events.back().sequence_number;
+    latest_.with([last](Latest& latest) {
+        latest.done = {};
+        latest.given = std::max(latest.given, last);
+    });
 }
 
 void HandlerCell::run(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
-    begin(std::move(batch), attempt, std::move(term));
+    begin(std::move(batch), events, attempt, std::move(term));
     post([this, events]() -> Result<> {
         if (is_late()) return {};
         return handler_->on_events(*this, events);
@@ -60,7 +65,7 @@ bool HandlerCell::is_late() {
 
 void HandlerCell::run_in(checkpoint::Transactions& transactions, const checkpoint::Checkpoint& done,
                          EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term) {
-    begin(std::move(batch), attempt, std::move(term));
+    begin(std::move(batch), events, attempt, std::move(term));
     post([this, &transactions, done, events]() -> Result<> {
         if (is_late()) return {};
         auto transaction = transactions.begin(partition_);
@@ -146,13 +151,29 @@ HandlerCell::Asked place_of(const Event& event) {
 
 }  // namespace
 
+// An event of another partition would count for all events here up to its number, also for those
+// that are still to come.
+bool HandlerCell::was_given(const Event& event) {
+    const std::int64_t sequence = event.sequence_number;
+    bool is_told = false;
+    const bool is_given = latest_.with([&](Latest& latest) {
+        if (sequence <= latest.given) return true;
+        is_told = std::exchange(latest.is_foreign, true);
+        return false;
+    });
+    if (!is_given && !is_told) tell([sequence](Pump& pump) { pump.on_foreign_event(sequence); });
+    return is_given;
+}
+
 void HandlerCell::done(const Event& event) {
+    if (!was_given(event)) return;
     latest_.with([&](Latest& latest) {
         if (event.sequence_number > latest.done.sequence) latest.done = place_of(event);
     });
 }
 
 void HandlerCell::checkpoint(const Event& event) {
+    if (!was_given(event)) return;
     done(event);
     if (!is_manual_) {
         const bool was_known =

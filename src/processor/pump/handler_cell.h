@@ -47,6 +47,9 @@ public:
         virtual void on_asked() = 0;
         // checkpoint() was called although checkpoints are automatic; once at most.
         virtual void on_needless_checkpoint() = 0;
+        // checkpoint() or done() was called for an event that the handler was not given; once at
+        // most.
+        virtual void on_foreign_event(std::int64_t sequence) = 0;
         virtual void on_pause(bool is_paused) = 0;
         virtual void on_seek(const Position& position) = 0;
         virtual void on_flush(Callback<void(Result<>)> done) = 0;
@@ -110,11 +113,14 @@ private:
     struct Latest {
         Asked asked;
         Asked done;
+        std::int64_t given = -1;   // the last event that the handler got
+        bool is_foreign = false;   // the loop knows of an event behind it
         bool is_told = false;      // the loop will look at it
         bool is_needless = false;  // the loop knows that checkpoint() was called in vain
     };
 
-    void begin(EventBatch batch, std::uint32_t attempt, LeaseTerm term);
+    void begin(EventBatch batch, Events events, std::uint32_t attempt, LeaseTerm term);
+    bool was_given(const Event& event);
     void post(Callback<Result<>()> call);
     void ended(Result<> result);
     void tell(Callback<void(Pump&)> what);

@@ -102,6 +102,7 @@ protected:
     }
     void on_asked() override {}
     void on_needless_checkpoint() override {}
+    void on_foreign_event(std::int64_t) override {}
     void on_pause(bool) override {}
     void on_seek(const Position&) override {}
     void on_flush(Callback<void(Result<>)>) override {}

@@ -3,6 +3,8 @@
 #include <string>
 #include <utility>
 
+#include <fmt/core.h>
+
 #include "base/canary.h"
 #include "base/check.h"
 
@@ -99,6 +101,15 @@ void Pump::on_asked() {
 
 void Pump::on_flush(Callback<void(Result<>)> done) {
     handling_.flush(opening_.last_taken(), std::move(done));
+}
+
+void Pump::on_foreign_event(std::int64_t sequence) {
+    report(ErrorScope::checkpoint, "checkpoint",
+           {ErrorCode::invalid_argument,
+            fmt::format("checkpoint() or done() was called for event {}, which this handler was "
+                        "not given; it does not count. Is it an event of another partition?",
+                        sequence)},
+           std::nullopt);
 }
 
 void Pump::on_pause(bool is_paused) {

@@ -65,6 +65,7 @@ private:
     void on_ended(Result<> result) override;
     void on_asked() override;
     void on_needless_checkpoint() override { owner_.on_needless_checkpoint(partition_); }
+    void on_foreign_event(std::int64_t sequence) override;
     void on_pause(bool is_paused) override;
     void on_seek(const Position& position) override;
     void on_flush(Callback<void(Result<>)> done) override;

@@ -115,6 +115,47 @@ TEST(ManualCheckpoint, begins_anew_with_a_hub_that_was_made_again) {
     EXPECT_EQ(rig.stored().sequence.value, 4) << "what was asked for the old one counts no more";
 }
 
+TEST(ManualCheckpoint, of_an_event_that_was_not_given_is_told_once) {
+    PumpRig rig;
+    rig.options.checkpoints.manual = true;
+    rig.options.batch_events_max = 2;
+    Event of_another;
+    of_another.sequence_number = 1000;
+    rig.behaviour = [&](Partition& partition, Events events) -> Result<> {
+        partition.checkpoint(of_another);
+        partition.checkpoint(events.back());
+        return {};
+    };
+    rig.append(6);
+    rig.open();
+    ASSERT_TRUE(rig.run_until_handled(5));
+    rig.run_for(seconds(5));
+
+    EXPECT_EQ(rig.stored().sequence.value, 5) << "later calls count";
+    EXPECT_EQ(std::ranges::count_if(rig.failures,
+                                    [](const Failure& failure) {
+                                        return failure.error.detail.find("event 1000") !=
+                                               std::string::npos;
+                                    }),
+              1);
+}
+
+TEST(Done, of_an_event_that_was_not_given_skips_nothing) {
+    PumpRig rig;
+    Event of_another;
+    of_another.sequence_number = 1000;
+    rig.behaviour = [&](Partition& partition, Events) -> Result<> {
+        partition.done(of_another);
+        return Error{ErrorCode::handler_failed, "it is early"};
+    };
+    rig.options.retry.delay = seconds(20);
+    rig.append(3);
+    rig.open();
+    ASSERT_TRUE(rig.run_until([&] { return rig.calls.size() == 2; }));
+
+    EXPECT_EQ(rig.calls[1].sequences, Sequences{0}) << "tried again from the first one";
+}
+
 TEST(AutomaticCheckpoint, needs_no_call) {
     PumpRig rig;
     rig.append(10);
