@@ -243,6 +243,12 @@ public:
 using BatchHandler = std::function<Result<>(Partition&, Events)>;
 using HandlerFactory = std::function<std::unique_ptr<PartitionHandler>(std::uint32_t partition)>;
 
+// What start() and run() take for each event or batch: (Partition&, Events) or
+// (Partition&, const Event&), returning Result<> or nothing.
+template <typename Handler>
+concept EventHandler = std::is_invocable_v<Handler&, Partition&, Events> ||
+    std::is_invocable_v<Handler&, Partition&, const Event&>;
+
 struct StopReport {
     bool is_clean = false;  // all handed over or released, all progress stored
     std::vector<std::uint32_t> not_drained = {};  // their handlers did not end in time
@@ -263,6 +269,8 @@ public:
     // may still start: stop() ends it.
     virtual Result<> start(HandlerFactory handlers, const CallOptions& call = {}) = 0;
     Result<> start(BatchHandler handler, const CallOptions& call = {});
+    template <EventHandler Handler>
+    Result<> start(Handler handler, const CallOptions& call = {});
     // Drains, stores progress, hands over, leaves; handlers have `drain_max` for it. Once; safe
     // from any thread but a handler's.
     virtual StopReport stop() = 0;
@@ -289,6 +297,15 @@ public:
 int run(Processor& processor, HandlerFactory handlers, const std::stop_token& stop = {});
 int run(const Result<std::unique_ptr<Processor>>& processor, HandlerFactory handlers,
         const std::stop_token& stop = {});
+template <typename Owned>
+requires std::is_same_v<Owned, Processor>
+int run(const std::unique_ptr<Owned>& processor, HandlerFactory handlers,
+        const std::stop_token& stop = {}) {
+    if (processor) return run(*processor, std::move(handlers), stop);
+    const Result<std::unique_ptr<Owned>> none =
+        Error{ErrorCode::invalid_argument, "there is no processor"};
+    return run(none, std::move(handlers), stop);
+}
 
 // A handler may return Result<> or nothing, and may take one event instead of a batch (idle ticks
 // do not reach it then). This makes a BatchHandler of any of them.
@@ -328,9 +345,12 @@ BatchHandler batch_handler(Handler handler) {
 // One handler for all partitions; called for several at once.
 HandlerFactory shared_handler(BatchHandler handler);
 
-template <typename Running, typename Handler>
-requires std::is_invocable_v<Handler&, Partition&, Events> ||
-    std::is_invocable_v<Handler&, Partition&, const Event&>
+template <EventHandler Handler>
+Result<> Processor::start(Handler handler, const CallOptions& call) {
+    return start(shared_handler(batch_handler(std::move(handler))), call);
+}
+
+template <typename Running, EventHandler Handler>
 int run(Running&& processor, Handler handler, const std::stop_token& stop = {}) {
     return run(processor, shared_handler(batch_handler(std::move(handler))), stop);
 }

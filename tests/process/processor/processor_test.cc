@@ -203,6 +203,8 @@ TEST(Processor, names_what_is_wrong_when_it_is_opened) {
               ErrorCode::invalid_argument);
     EXPECT_EQ(Processor::open({.hub = "amqp://localhost/homes", .store = "nonsense"}).error().code,
               ErrorCode::invalid_argument);
+    const std::unique_ptr<Processor> none;
+    EXPECT_EQ(run(none, [](Partition&, Events) {}), 2);
 
     HubProcess hub;
     EXPECT_EQ(Processor::open(options_for(hub, "memory:", "a")).error().code, ErrorCode::not_found);
