@@ -169,7 +169,10 @@ struct ProcessorOptions {
     std::chrono::milliseconds handler_slow{60'000};   // one that runs longer is reported; 0: never
     std::chrono::milliseconds progress_slow{60'000};  // events wait but none came: reopen; 0: never
 
-    // Gets every failure; empty: they are printed to stderr. Must not block.
+    // Gets every failure; empty: they are printed to stderr. Called on the processor's own thread,
+    // which does nothing else meanwhile, so it must not block. It may call status(), metrics(),
+    // explain() and stop(), which only asks there; start(), wait() and Partition::flush() would
+    // wait for the thread that they are called on.
     std::function<void(const Failure&)> on_error = {};
     std::string tls_ca_pem = {};
     bool tls_verify = true;
@@ -254,6 +257,8 @@ struct StopReport {
     std::vector<std::uint32_t> not_drained = {};  // their handlers did not end in time
 };
 
+// Threads: any. Calls wait for the processor's own thread; what on_error may call there is said at
+// that option.
 class Processor {
 public:
     // Checks the options, opens the store and looks at the hub. `invalid_argument` names the
@@ -272,7 +277,8 @@ public:
     template <EventHandler Handler>
     Result<> start(Handler handler, const CallOptions& call = {});
     // Drains, stores progress, hands over, leaves; handlers have `drain_max` for it. Once; safe
-    // from any thread but a handler's.
+    // from any thread but a handler's. In on_error it only asks, and the report says nothing:
+    // wait() returns once the processor has stopped.
     virtual StopReport stop() = 0;
     // Waits until the processor has ended by itself: `conflict` (its id was taken), the error that
     // a poisonous event ended it with; or until stop() was called.

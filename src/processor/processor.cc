@@ -90,6 +90,7 @@ public:
 
     Result<> start(HandlerFactory handlers, const CallOptions& call) override {
         if (!handlers) return Error{ErrorCode::invalid_argument, "there is no handler"};
+        if (is_in_callback()) return would_wait_for_itself("start()");
         return asked<void>(call, [&](auto done) {
             loop_.post([this, done, handlers = std::move(handlers)]() mutable {
                 if (home_) return done(Error{ErrorCode::conflict, "a processor is started once"});
@@ -104,6 +105,10 @@ public:
     }
 
     StopReport stop() override {
+        if (is_in_callback()) {
+            ask_to_stop();
+            return {};
+        }
         Promise<StopReport> promise;
         loop_.post([&] {
             is_stopped_ = true;
@@ -115,20 +120,23 @@ public:
         return report;
     }
 
-    Result<> wait(const CallOptions& call) override { return ended_.copy(call.timeout, call.stop); }
+    Result<> wait(const CallOptions& call) override {
+        if (is_in_callback() && !ended_.is_set()) return would_wait_for_itself("wait()");
+        return ended_.copy(call.timeout, call.stop);
+    }
     bool has_ended() override { return ended_.is_set(); }
 
     ProcessorStatus status() override {
         ProcessorStatus status;
         status.id = options_.id;
-        run_and_wait(loop_, [&] {
+        on_loop([&] {
             if (core_) status = core_->status();
         });
         return status;
     }
     std::string explain() override {
         std::string text = "not started";
-        run_and_wait(loop_, [&] {
+        on_loop([&] {
             if (core_) text = core_->explain();
         });
         return text;
@@ -156,6 +164,24 @@ private:
         const std::stop_token stop_;
     };
 
+    // Called by on_error, on the loop, which cannot wait for itself.
+    bool is_in_callback() const { return loop_started_ && loop_.is_here(); }
+    static Error would_wait_for_itself(std::string_view call) {
+        return {ErrorCode::unsupported,
+                fmt::format("{} was called by on_error, whose thread it would wait for", call)};
+    }
+    void on_loop(Task task) {
+        if (is_in_callback()) return task();
+        run_and_wait(loop_, std::move(task));
+    }
+    // Not within a call of what is stopped.
+    void ask_to_stop() {
+        loop_.post([this] {
+            is_stopped_ = true;
+            if (!core_) return end({});
+            core_->stop([this](const StopReport&) { end({}); });
+        });
+    }
     Result<> check_group(const CallOptions& call) {
         if (options_.group == eventhubs::default_group) return {};
         return asked<void>(call, [this](auto done) {

@@ -1,4 +1,5 @@
 // The public Processor in one process: over AMQP and embedded, on memory and SQLite.
+#include <csignal>
 #include <thread>
 
 #include <gtest/gtest.h>
@@ -173,6 +174,70 @@ TEST(Processor, that_outlives_its_hub_is_told_so_and_stops) {
     EXPECT_TRUE(processor->stop().is_clean);
     processor.reset();
     EXPECT_TRUE(Hub::open({.directory = folder.path() + "/data"}).ok()) << "the folder is free";
+}
+
+TEST(Processor, on_error_may_look_and_ask_to_stop) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 1).ok());
+    send(hub, 1, 1);
+    std::unique_ptr<Processor> processor;
+    struct Seen {
+        std::string metrics, explained;
+        std::size_t partitions;
+        ErrorCode waited, started;
+    };
+    Promise<Seen> seen;
+    auto options = options_for(hub, "memory:on_error_may_look", "a");
+    options.on_error = [&](const Failure&) {
+        if (seen.is_set()) return;
+        seen.set({processor->metrics(), processor->explain(), processor->status().partitions.size(),
+                  processor->wait().error().code,
+                  processor->start([](Partition&, Events) {}).error().code});
+        EXPECT_FALSE(processor->stop().is_clean) << "it only asks";
+    };
+    processor = Processor::open(options).value();
+
+    ASSERT_TRUE(processor
+                    ->start([](Partition&, const Event&) -> Result<> {
+                        return Error{ErrorCode::handler_failed, "for the test"};
+                    })
+                    .ok());
+
+    const Seen told = seen.wait();
+    EXPECT_NE(told.metrics.find("evenkeel_"), std::string::npos);
+    EXPECT_NE(told.explained, "not started");
+    EXPECT_EQ(told.partitions, 1u);
+    EXPECT_EQ(told.waited, ErrorCode::unsupported);
+    EXPECT_EQ(told.started, ErrorCode::unsupported);
+    EXPECT_TRUE(processor->wait().ok()) << "it has stopped";
+}
+
+TEST(Processor, two_run_in_two_threads_until_one_signal) {
+    HubProcess hub;
+    ASSERT_TRUE(hub.create("homes", 2).ok());
+    send(hub, 2, 10);
+    History history;
+    std::vector<int> codes(2, -1);
+    {
+        std::vector<std::jthread> threads;
+        for (int i = 0; i < 2; ++i) {
+            threads.emplace_back([&, i] {
+                // An owner as a program may have it.
+                const std::unique_ptr<Processor> processor =
+                    Processor::open(
+                        options_for(hub, "memory:two_run_in_two_threads", i == 0 ? "a" : "b"))
+                        .value();
+                codes[static_cast<std::size_t>(i)] =
+                    run(processor, [&](Partition& partition, const Event& event) {
+                        history.add(partition.id(), event.sequence_number);
+                    });
+            });
+        }
+        history.wait_for(20);
+        raise(SIGTERM);
+    }
+    EXPECT_EQ(codes, (std::vector<int>{0, 0}));
+    EXPECT_EQ(signal(SIGTERM, SIG_DFL), SIG_DFL) << "as before";
 }
 
 TEST(Processor, stores_what_a_handler_flushes_before_it_ends) {
