@@ -150,7 +150,8 @@ public:
     virtual Result<PartitionInfo> describe(std::string_view event_hub, std::uint32_t partition) = 0;
 
     // The bytes become the body of one event each. A batch goes to one partition, in order, with
-    // neighbouring sequence numbers, all or nothing.
+    // neighbouring sequence numbers, all or nothing; an empty one is `invalid_argument`. Events
+    // with properties go through a Producer.
     virtual Result<Receipt> send(std::string_view event_hub,
                                  std::span<const std::string_view> bodies, Route route,
                                  const CallOptions& call = {}) = 0;
@@ -158,7 +159,9 @@ public:
                          const CallOptions& call = {}) {
         return send(event_hub, std::span(&body, 1), route, call);
     }
-    // The same without waiting: `done` is called once, on a thread of the hub, and must not block.
+    // The same without waiting: the bytes are copied. `done` is called once, on a thread of the
+    // hub, and must not block, throw, or call the hub, whose thread would wait for itself, but for
+    // send_later().
     virtual void send_later(std::string_view event_hub, std::span<const std::string_view> bodies,
                             Route route, std::function<void(Result<Receipt>)> done) = 0;
 

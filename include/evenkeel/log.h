@@ -4,7 +4,8 @@
 //       my_logger.write(line.message);
 //   });
 //
-// Without set_log() the library writes nothing. No line holds a key, a token or an event.
+// Without set_log() no line is written. A processor without on_error prints its failures to stderr
+// all the same, and run() why it ended. No line holds a key, a token or an event.
 #pragma once
 
 #include <functional>

@@ -121,9 +121,10 @@ public:
 };
 
 struct ProcessorOptions {
-    std::string hub = {};            // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
-    std::string event_hub = {};      // if `hub` names none
-    Hub* hub_here = nullptr;         // in place of `hub`: one of this process; must outlive this
+    std::string hub = {};        // as ClientOptions::connection, or "embedded:FOLDER/EVENT-HUB"
+    std::string event_hub = {};  // if `hub` names none
+    // In place of `hub`: one of this process. Once it is gone, the processor answers `cancelled`.
+    Hub* hub_here = nullptr;
     Credential credential = {};      // in place of a key in `hub` (<evenkeel/client.h>)
     std::string group = "$Default";  // must exist: open() does not create it
     // "sqlite:FILE", "postgresql://HOST/DATABASE", "redis://HOST", "azblob:...", "memory:"
@@ -203,8 +204,8 @@ struct ProcessorStatus {
     std::uint64_t claims = 0, handed_over = 0, received = 0, lost = 0;
 };
 
-// A partition, while this instance owns it. Handed to the handler; good until on_closed() returned.
-// Threads: any.
+// A partition, while this instance owns it. Handed to the handler, and gone once on_closed() has
+// returned: other threads that use it have to be done by then. Threads: any.
 class Partition {
 public:
     virtual ~Partition() = default;
@@ -244,6 +245,8 @@ public:
 };
 
 using BatchHandler = std::function<Result<>(Partition&, Events)>;
+// Called each time that a partition is gained, on a thread for handlers, for several partitions at
+// once, and each time on a copy of the function: what copies share must be safe for many threads.
 using HandlerFactory = std::function<std::unique_ptr<PartitionHandler>(std::uint32_t partition)>;
 
 // What start() and run() take for each event or batch: (Partition&, Events) or

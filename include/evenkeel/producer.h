@@ -116,9 +116,9 @@ public:
     // `invalid_argument` for a route with both a partition and a key, or a key of more than 128
     // characters. A partition that is not there is found out by send(): `not_found`.
     virtual Result<SendBatch> make_batch(Route route = {}) const = 0;
-    // Blocks until the events are stored. The batch may be sent again, or cleared and filled again.
-    // After `timed_out` and `cancelled` it is not known whether they are stored: sending goes on
-    // until the hub acknowledges them or the retries are used up.
+    // Blocks until the events are stored; of an empty batch nothing is sent. It may be sent again,
+    // or cleared and filled again. After `timed_out` and `cancelled` it is not known whether they
+    // are stored: sending goes on until the hub acknowledges them or the retries are used up.
     virtual Result<> send(const SendBatch& batch, const CallOptions& call = {}) = 0;
     // The same, and tells where they are.
     virtual Result<SendReceipt> send_with_receipt(const SendBatch& batch,
@@ -128,7 +128,9 @@ public:
     Result<> send(std::string_view body, Route route = {}, const CallOptions& call = {}) {
         return send(EventData{.body = body}, route, call);
     }
-    // Without waiting: `done` is called once, on the client's thread, and must not block or throw.
+    // Without waiting: the batch is copied. `done` is called once, on the client's thread, and must
+    // not block, throw, or call what waits for that thread: of the client, its producers and its
+    // readers only send_later() may be called.
     // Batches to one address are sent in the order of the calls; one that is refused and sent again
     // may be overtaken.
     virtual void send_later(const SendBatch& batch, std::function<void(Result<>)> done) = 0;

@@ -22,6 +22,9 @@ Result<> check(const ProcessorOptions& options) {
     if (options.hub.empty() && !options.hub_here) {
         return wrong("hub", "name one: a connection string, amqp://... or embedded:FOLDER/HUB");
     }
+    if (options.hub_here && !options.hub.empty()) {
+        return wrong("hub_here", "there is a hub too; give one of them");
+    }
     if (options.hub_here && options.event_hub.empty()) {
         return wrong("event_hub", "name the one to read");
     }

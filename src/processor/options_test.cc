@@ -12,6 +12,19 @@ ProcessorOptions good() {
     return options;
 }
 
+TEST(ProcessorOptions, name_one_hub) {
+    ProcessorOptions options{.hub = "amqp://localhost/homes", .event_hub = "homes"};
+    options.store = "memory:";
+    // Not used: it is only compared with null.
+    options.hub_here = reinterpret_cast<Hub*>(&options);
+
+    const auto checked = check(options);
+
+    ASSERT_FALSE(checked.ok());
+    EXPECT_EQ(checked.error().code, ErrorCode::invalid_argument);
+    EXPECT_NE(checked.error().detail.find("hub_here"), std::string::npos);
+}
+
 TEST(ProcessorOptions, are_fine_with_a_hub_and_a_store) {
     EXPECT_TRUE(check(good()).ok());
 }
