@@ -5,6 +5,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "cli/text/hub_reply.h"
 
 namespace evenkeel::cli {
 
@@ -30,7 +31,7 @@ ExitCode exit_code(ErrorCode code) {
 
 ExitCode fail(std::string_view what, const Error& error, std::string_view hint) {
     fmt::print(stderr, "error: {}\n  why: {}\n", visible(without_secrets(what)),
-               visible(without_secrets(to_string(error))));
+               visible(without_secrets(plain_reply(to_string(error)))));
     if (!hint.empty()) fmt::print(stderr, "  try: {}\n", visible(without_secrets(hint)));
     return exit_code(error.code);
 }

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli/remote/admin_client.h"
 #include "cli/remote/dialer.h"
+#include "cli/text/hub_reply.h"
 #include <evenkeel/consumer.h>
 #include <evenkeel/producer.h>
 
@@ -60,11 +61,11 @@ public:
     }
 
 private:
-    void add(std::string name, Status status, std::string detail, std::string remedy = {}) {
-        findings_.push_back({std::move(name), status, std::move(detail), std::move(remedy)});
+    void add(std::string name, Status status, const std::string& detail, std::string remedy = {}) {
+        findings_.push_back({std::move(name), status, plain_reply(detail), std::move(remedy)});
     }
-    void skip(std::string name, std::string why) {
-        add(std::move(name), Status::skipped, std::move(why));
+    void skip(std::string name, const std::string& why) {
+        add(std::move(name), Status::skipped, why);
     }
 
     void connection_string() {

@@ -7,6 +7,7 @@
 #include "cli/remote/group_contact.h"
 #include "cli/remote/group_look.h"
 #include "cli/remote/store_session.h"
+#include "cli/text/hub_reply.h"
 #include "cli/text/listing.h"
 #include "dashboard/scale_json.h"
 #include "host/scale/explain_scale.h"
@@ -36,7 +37,7 @@ void print(const ScaleOptions& options, const host::ScaleDecision& decision) {
 // The operator's own store and hub, on his terminal; but the text may come from a server.
 void print_hold(const ScaleOptions& options, const Error& error) {
     host::LoadHistory history;
-    history.note_unknown(printable(without_secrets(to_string(error))));
+    history.note_unknown(printable(without_secrets(plain_reply(to_string(error)))));
     print(options, decide_scale(history, options.policy, 0, SystemClock().now()));
 }
 

@@ -6,6 +6,7 @@
 
 #include "cli/remote/dialer.h"
 #include "cli/text/duration.h"
+#include "cli/text/hub_reply.h"
 #include "io/system/files.h"
 
 namespace evenkeel::cli {
@@ -36,6 +37,10 @@ std::string hint_for(const Error& error, const std::string& reach) {
             }
             return reach;
         case ErrorCode::not_allowed:
+            if (is_wrong_key(error.detail)) {
+                return "copy the connection string again: 'evenkeel conn' prints it where the hub "
+                       "runs, 'evenkeel dev' at its start";
+            }
             return "use a key with the right: 'evenkeel key ls' lists them, 'evenkeel conn --key "
                    "NAME' "
                    "prints a connection string";

@@ -50,6 +50,15 @@ TEST_F(CliErrors, distinguish_a_wrong_key_from_a_wrong_name) {
     fails({"read", "eh1", "--hub", wrong}, 4);
     fails({"hub", "ls", "--hub", wrong}, 4);
     fails({"hub", "rm", "eh1", "--yes", "--hub", wrong}, 4);
+    for (const auto* verb : {"read", "status"}) {
+        const auto refused = fails({verb, "eh1", "--hub", wrong}, 4);
+        EXPECT_TRUE(has(refused.errors, "the key, or the name of the key, is wrong"))
+            << refused.errors;
+        EXPECT_FALSE(has(refused.errors, "evenkeel key ls")) << "more rights would not help";
+        const auto unknown = fails({verb, "nope"}, 3);
+        EXPECT_TRUE(has(unknown.errors, "not_found: event hub 'nope' does not exist\n"))
+            << unknown.errors;
+    }
     for (const auto& words : {std::vector<std::string>{"send", "nope", "x"},
                               {"read", "nope"},
                               {"hub", "show", "nope"},
