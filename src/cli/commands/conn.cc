@@ -133,7 +133,7 @@ ExitCode conn(const ConnCommand& options) {
         where.connection = std::move(*connection);
     }
     auto remote = remote_of(where);
-    if (!remote.ok()) return fail("conn", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const Way way = options.way == "ws" ? Way::websocket : Way::amqp;
     if (way == Way::websocket || options.output == Output::json || options.as_environment) {
         const auto url = AdminClient(*remote).url();

@@ -84,7 +84,7 @@ std::optional<ExitCode> fail_unknown_group(std::string_view what, const ChosenLe
                                            const DeadLetterOptions& options) {
     if (chosen.has_any || !options.hub_namespace.empty()) return std::nullopt;
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto contact = first_contact(*remote, options.event_hub);
     if (!contact.ok() && contact.error().code == ErrorCode::not_found) {
         return fail_remote(what, contact.error(), *remote);
@@ -218,7 +218,7 @@ ExitCode deadletter_replay(const DeadLetterOptions& options) {
         return ExitCode::done;
     }
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     return replay_letters(*chosen->box, chosen->ids(), *remote, to, options.output == "json");
 }
 

@@ -12,7 +12,7 @@ namespace evenkeel::cli {
 
 ExitCode group_ls(const GroupCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("group ls", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto hub = AdminClient(*remote).hub(options.event_hub);
     if (!hub.ok()) {
         return fail_admin(
@@ -33,7 +33,7 @@ ExitCode group_ls(const GroupCommand& options) {
 
 ExitCode group_create(const GroupCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("group create", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto made = AdminClient(*remote).create_group(options.event_hub, options.name);
     const bool was_there = !made.ok() && made.error().code == ErrorCode::already_exists;
     if (!made.ok() && !(was_there && options.if_not_exists)) {
@@ -52,7 +52,7 @@ ExitCode group_create(const GroupCommand& options) {
 
 ExitCode group_rm(const GroupCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("group rm", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     AdminClient admin(*remote);
     const std::string what = fmt::format("group '{}' of event hub '{}' was not removed",
                                          options.name, options.event_hub);

@@ -333,7 +333,7 @@ ExitCode hub_backup(const HubBackup& options) {
                     "--force replaces it");
     }
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     auto source = HubSource::open(*remote, options.event_hub);
     if (!source.ok()) return fail_remote(what, source.error(), *remote);
     auto writer = BackupWriter::create(files, options.file, source->hub());
@@ -375,7 +375,7 @@ ExitCode hub_restore(const HubBackup& options) {
         return ExitCode::would_change;
     }
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("restore", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     warn_of_retention(*checked);
     const std::string what = fmt::format("event hub '{}' was not restored", name);
     const auto restorer = Restorer::open(*remote, name, checked->hub, options.resume, interrupt);
@@ -400,7 +400,7 @@ ExitCode hub_copy(const HubBackup& options) {
     Interrupt interrupt;
     const std::string what = fmt::format("event hub '{}' was not copied", options.event_hub);
     const auto from = remote_of(options.remote);
-    if (!from.ok()) return fail(what, from.error());
+    if (!from.ok()) return fail_options(from.error());
     const bool is_elsewhere = !options.to.connection.empty();
     if (is_elsewhere && options.to.url.empty() && std::getenv("EVENKEEL_URL") != nullptr) {
         // It would be taken for the address of the other server as well.

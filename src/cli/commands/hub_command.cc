@@ -204,7 +204,7 @@ std::uint64_t purged_events(const std::vector<PartitionState>& partitions,
 
 ExitCode hub_ls(const HubCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("hub ls", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     AdminClient admin(*remote);
     const auto hubs = admin.hubs();
     if (!hubs.ok()) return fail_admin("the event hubs cannot be listed", hubs.error(), *remote);
@@ -253,7 +253,7 @@ ExitCode hub_ls(const HubCommand& options) {
 
 ExitCode hub_create(const HubCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("hub create", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto wanted = change_of(options);
     if (!wanted.ok()) return wrong_usage(wanted.error().detail, "evenkeel hub create --help");
     AdminClient admin(*remote);
@@ -284,7 +284,7 @@ ExitCode hub_create(const HubCommand& options) {
 
 ExitCode hub_show(const HubCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("hub show", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     AdminClient admin(*remote);
     const auto info = admin.hub(options.name);
     const auto partitions = info.ok() ? admin.partitions(options.name)
@@ -308,7 +308,7 @@ ExitCode hub_show(const HubCommand& options) {
 
 ExitCode hub_alter(const HubCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("hub alter", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto change = change_of(options);
     if (!change.ok()) return wrong_usage(change.error().detail, "evenkeel hub alter --help");
     if (!change->partitions && !change->retention && !change->partition_bytes_max) {
@@ -326,7 +326,7 @@ ExitCode hub_alter(const HubCommand& options) {
 
 ExitCode hub_purge(const HubCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("hub purge", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     AdminClient admin(*remote);
     const std::string what = fmt::format("event hub '{}' was not purged", options.name);
     const auto partitions = admin.partitions(options.name);
@@ -357,7 +357,7 @@ ExitCode hub_purge(const HubCommand& options) {
 
 ExitCode hub_rm(const HubCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("hub rm", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     AdminClient admin(*remote);
     const std::string what = fmt::format("event hub '{}' was not removed", options.name);
     const auto partitions = admin.partitions(options.name);

@@ -98,7 +98,7 @@ ExitCode fail_key(const std::string& what, const Error& error, const Remote& rem
 
 ExitCode key_ls(const KeyCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("key ls", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto keys = AdminClient(*remote).keys(options.event_hub);
     if (!keys.ok()) {
         return fail_admin("the keys cannot be listed", keys.error(), *remote,
@@ -123,7 +123,7 @@ ExitCode key_ls(const KeyCommand& options) {
 
 ExitCode key_show(const KeyCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("key show", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto key = AdminClient(*remote).key(options.event_hub, options.name);
     if (!key.ok()) return fail_key(name_of(options) + " cannot be shown", key.error(), *remote);
     print_secrets(options, *remote, *key);
@@ -132,7 +132,7 @@ ExitCode key_show(const KeyCommand& options) {
 
 ExitCode key_create(const KeyCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("key create", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto key =
         AdminClient(*remote).create_key(options.event_hub, options.name, options.rights);
     if (!key.ok()) {
@@ -148,7 +148,7 @@ ExitCode key_create(const KeyCommand& options) {
 
 ExitCode key_rotate(const KeyCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("key rotate", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto key =
         AdminClient(*remote).rotate_key(options.event_hub, options.name, options.which);
     if (!key.ok()) return fail_key(name_of(options) + " was not rotated", key.error(), *remote);
@@ -188,7 +188,7 @@ ExitCode key_token(const KeyCommand& options) {
 
 ExitCode key_rm(const KeyCommand& options) {
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("key rm", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     AdminClient admin(*remote);
     const std::string what = name_of(options) + " was not removed";
     const auto key = admin.key(options.event_hub, options.name);

@@ -350,7 +350,7 @@ ExitCode process(const ProcessOptions& options) {
     const std::string what = fmt::format("cannot process event hub '{}'", options.event_hub);
     if (const auto good = check_format(options.format); !good.ok()) return fail(what, good.error());
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const auto wanted = processor_options(options, *remote);
     if (!wanted.ok()) return fail(what, wanted.error());
     if (const auto there = first_contact(*remote, options.event_hub); !there.ok()) {

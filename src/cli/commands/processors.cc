@@ -87,7 +87,7 @@ ExitCode tell_paused(const ProcessorsOptions& options, const Result<Paused>& pau
 std::optional<ExitCode> refuse_unknown(std::string_view what, const ProcessorsOptions& options) {
     if (!options.hub_namespace.empty()) return std::nullopt;
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     if (const auto file = check_file_of_store(options.store); !file.ok()) {
         return fail(what, file.error());
     }
@@ -108,7 +108,7 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
     if (!store.ok()) return fail(what, store.error());
     if (!*store && options.hub_namespace.empty()) {
         const auto remote = remote_of(options.remote);
-        if (!remote.ok()) return fail(what, remote.error());
+        if (!remote.ok()) return fail_options(remote.error());
         if (!has_group(*remote, options.event_hub, options.group)) {
             return fail_no_group(what, *remote, options.event_hub, options.group);
         }

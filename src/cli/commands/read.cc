@@ -265,7 +265,7 @@ ExitCode read(const ReadOptions& options) {
         return wrong_usage(selection.error().detail, "evenkeel read --help");
     }
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("read", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const std::string what = fmt::format("event hub '{}' cannot be read", options.event_hub);
     const auto contact = first_contact(*remote, options.event_hub);
     if (!contact.ok()) return fail_remote(what, contact.error(), *remote);

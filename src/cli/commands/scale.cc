@@ -50,7 +50,7 @@ ExitCode scale(const ScaleOptions& options) {
     const std::string what =
         fmt::format("cannot tell how many instances event hub '{}' needs", options.event_hub);
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     bool hub_answered = false;
     const auto group = look_at_group(*remote, {options.event_hub, options.group, options.store},
                                      "evenkeel scale", hub_answered);

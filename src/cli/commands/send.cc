@@ -388,7 +388,7 @@ ExitCode send(const SendOptions& options) {
         return fail("nothing was sent", good.error(), "name a file, or - for standard input");
     }
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail("send", remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     const std::string what = fmt::format("nothing was sent to event hub '{}'", options.event_hub);
     const auto contact = first_contact(*remote, options.event_hub);
     if (!contact.ok()) return fail_remote(what, contact.error(), *remote);

@@ -201,7 +201,7 @@ ExitCode status(const StatusOptions& options) {
     const std::string what =
         fmt::format("cannot get the status of event hub '{}'", options.event_hub);
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     bool hub_answered = false;
     auto group = look_at_group(*remote, {options.event_hub, options.group, options.store},
                                "evenkeel status", hub_answered);

@@ -170,7 +170,7 @@ private:
 ExitCode top(const TopOptions& options) {
     const std::string what = fmt::format("cannot show event hub '{}'", options.event_hub);
     const auto remote = remote_of(options.remote);
-    if (!remote.ok()) return fail(what, remote.error());
+    if (!remote.ok()) return fail_options(remote.error());
     Looker looker(options, *remote);
     const auto show = [&]() -> ExitCode {
         const auto view = looker.look();

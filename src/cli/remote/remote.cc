@@ -122,6 +122,15 @@ Result<EventHubProperties> first_contact(const Remote& remote, const std::string
     return properties;
 }
 
+ExitCode fail_options(const Error& error) {
+    const std::string_view hint =
+        error.detail.starts_with("connection string:")
+            ? "'evenkeel conn' prints the connection string of a hub; amqp://HOST is one too"
+        : error.detail.starts_with("address:") ? "--url http://localhost:8080"
+                                               : "";
+    return fail("the options that name the hub are not valid", error, hint);
+}
+
 ExitCode exit_code_remote(ErrorCode code) {
     return code == ErrorCode::unavailable ? ExitCode::cannot_reach : exit_code(code);
 }

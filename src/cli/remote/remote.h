@@ -57,6 +57,8 @@ ExitCode fail_remote(std::string_view what, const Error& error, const Remote& re
 // The same for what was asked of the admin interface.
 ExitCode fail_admin(std::string_view what, const Error& error, const Remote& remote,
                     std::string_view hint = {});
+// For what remote_of() refused.
+ExitCode fail_options(const Error& error);
 ExitCode exit_code_remote(ErrorCode code);
 
 }  // namespace evenkeel::cli
