@@ -12,6 +12,7 @@
 #include <CLI/CLI.hpp>
 #include <fmt/core.h>
 
+#include "base/text.h"
 #include "cli/commands/completion.h"
 #include "cli/commands/context_options.h"
 #include "cli/text/standard_output.h"
@@ -42,6 +43,18 @@ ExitCode explain(CLI::App& app, const CLI::ParseError& error, const Synonyms& sy
                                  dynamic_cast<const CLI::RequiredError*>(&error) != nullptr;
     if (may_be_misspelt && !extras.empty()) {
         return wrong_usage(explain_unknown(at, extras.front(), synonyms), hint);
+    }
+    // "Could not convert: --partition = 99999999999"
+    constexpr std::string_view not_converted = "Could not convert: ";
+    if (const std::string_view said = error.what(); said.starts_with(not_converted)) {
+        const std::string_view rest = said.substr(not_converted.size());
+        const auto middle = rest.find(" = ");
+        return wrong_usage(
+            middle == std::string_view::npos
+                ? fmt::format("{}: the value is not valid", rest)
+                : fmt::format("{}: '{}' is out of range, or not a value of this kind",
+                              rest.substr(0, middle), rest.substr(middle + 3)),
+            hint);
     }
     const bool lacks_command = at.get_require_subcommand_min() > 0;
     return wrong_usage(lacks_command ? explain_missing(at) : error.what(), hint);
@@ -96,6 +109,12 @@ ExitCode run_command(const Program& program, int count, char** arguments) {
         words.emplace_back("--help");
     }
     if (const auto unknown = find_unknown(app, words)) {
+        if (unknown->owner) {
+            return wrong_usage(
+                fmt::format("'{}' is an option of '{}': it is written behind the command",
+                            printable(unknown->word), command_of(*unknown->owner)),
+                command_of(*unknown->owner) + " --help");
+        }
         return wrong_usage(explain_unknown(*unknown->parent, unknown->word, program.synonyms),
                            command_of(*unknown->parent) + " --help");
     }

@@ -8,6 +8,7 @@
 
 #include "base/spelling.h"
 #include "base/text.h"
+#include "cli/text/duration.h"
 
 namespace evenkeel::cli {
 namespace {
@@ -129,14 +130,30 @@ std::string command_of(const CLI::App& app) {
     return parent ? command_of(*parent) + " " + app.get_name() : app.get_name();
 }
 
+namespace {
+
+// The command that an unknown option stands before, if it has such an option; none else.
+const CLI::App* find_below(const CLI::App& app, const std::vector<std::string>& words,
+                           std::size_t begin) {
+    const std::string& option = words[begin - 1];
+    const CLI::App* at = &app;
+    for (std::size_t i = begin; i < words.size(); ++i) {
+        if (const CLI::App* const command = find_command(*at, words[i])) at = command;
+    }
+    return at != &app && find_option(*at, option) ? at : nullptr;
+}
+
+}  // namespace
+
 std::optional<UnknownCommand> find_unknown(const CLI::App& app,
                                            const std::vector<std::string>& words) {
     const CLI::App* at = &app;
     for (std::size_t i = 0; i < words.size() && at->get_require_subcommand_min() > 0; ++i) {
         const std::string& word = words[i];
         if (word.starts_with('-')) {
+            if (word == "--") return std::nullopt;
             const CLI::Option* const option = find_option(*at, word);
-            if (!option) return std::nullopt;  // the parser reports it
+            if (!option) return UnknownCommand{at, word, find_below(*at, words, i + 1)};
             if (takes_value(*option) && word.find('=') == std::string::npos) ++i;
             continue;
         }
@@ -150,6 +167,14 @@ std::optional<UnknownCommand> find_unknown(const CLI::App& app,
 std::string explain_unknown(const CLI::App& parent, const std::string& word,
                             const Synonyms& synonyms) {
     const bool is_option = word.starts_with('-');
+    if (!is_option && parent.get_require_subcommand_min() == 0) {
+        // The parser takes no value for it but behind '='.
+        const CLI::Option* const watch = find_option(parent, "--watch");
+        if (watch && watch->count() > 0 && parse_duration(word)) {
+            return fmt::format("unexpected argument '{0}' of '{1}'; did you mean '--watch={0}'?",
+                               printable(word), command_of(parent));
+        }
+    }
     const std::string_view kind = is_option                                  ? "unknown option"
                                   : parent.get_require_subcommand_min() == 0 ? "unexpected argument"
                                                                              : "unknown command";

@@ -39,10 +39,13 @@ bool takes_value(const CLI::Option& option);
 // "evenkeel hub ls"
 std::string command_of(const CLI::App& app);
 
-// A word where a command was expected, and the command that has none of that name.
+// A word where a command was expected, and the command that has none of that name; also an option
+// that it does not have.
 struct UnknownCommand {
     const CLI::App* parent;
     std::string word;
+    // It is an option of this command, which comes behind it; null: it is not.
+    const CLI::App* owner = nullptr;
 };
 // `words` without the program's name.
 std::optional<UnknownCommand> find_unknown(const CLI::App& app,

@@ -141,7 +141,11 @@ void add_hub(CLI::App& app, Chosen& chosen) {
         named(hubs.leaf("purge", "Delete the events of an event hub, but not the hub", hub_purge));
     purge->add_option("-p,--partition", hub.partition, "Only this partition");
     purge->add_option("--before", hub.before, "Only events before this sequence number")
-        ->check(CLI::NonNegativeNumber);
+        ->check([](const std::string& text) -> std::string {
+            const bool is_number =
+                !text.empty() && text.find_first_not_of("0123456789") == std::string::npos;
+            return is_number ? "" : "'" + text + "' is not a sequence number: 0 or more";
+        });
     add_danger(*purge, hub.danger);
     auto* rm = named(hubs.leaf("rm", "Delete an event hub and all its events", hub_rm));
     add_danger(*rm, hub.danger);

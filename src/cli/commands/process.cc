@@ -304,9 +304,15 @@ Result<ProcessorOptions> processor_options(const ProcessOptions& options, const 
                                                         {"park", Poison::park},
                                                         {"stop", Poison::stop}});
     const auto start = parse_start(options.from, SystemClock().wall());
-    if (!profile || !delivery || !poison || !start || start->last_events) {
+    if (!start || start->last_events) {
         return Error{ErrorCode::invalid_argument,
-                     "invalid value of --profile, --delivery, --poison or --from"};
+                     fmt::format("--from: '{}' is no position to start from; use start, end, "
+                                 "seq:N, offset:N, 2026-03-02T09:14:00Z or -15m",
+                                 options.from)};
+    }
+    if (!profile || !delivery || !poison) {
+        return Error{ErrorCode::invalid_argument,
+                     "invalid value of --profile, --delivery or --poison"};
     }
     wanted.profile = *profile;
     wanted.strategy = options.strategy == "greedy" ? Strategy::greedy : Strategy::balanced;

@@ -71,6 +71,18 @@ TEST_F(Usage, suggests_what_was_probably_meant) {
              Case{{"hub"},
                   "needs a command: ls, create, show, alter, purge, rm, backup, restore or copy\n"},
              Case{{"", "ls"}, "unknown command ''\n"},
+             Case{{"--contxt", "x", "read", "eh1"},
+                  "unknown option '--contxt'; did you mean '--context'?\n"},
+             Case{{"-o", "json", "hub", "ls"},
+                  "'-o' is an option of 'evenkeel hub ls': it is written behind the command\n"},
+             Case{{"status", "eh1", "--watch", "5s"}, "did you mean '--watch=5s'?\n"},
+             Case{{"read", "eh1", "-p", "99999999999"},
+                  "--partition: '99999999999' is out of range"},
+             Case{{"hub", "purge", "eh1", "--before", "-3"},
+                  "--before: '-3' is not a sequence number: 0 or more\n"},
+             Case{{"process", "eh1", "--from", "foo"}, "--from: 'foo' is no position"},
+             Case{{"hub", "ls", "--hub", "foo"},
+                  "error: the options that name the hub are not valid\n"},
          }) {
         const auto outcome = evenkeel(arguments);
 
