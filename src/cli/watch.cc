@@ -142,13 +142,15 @@ ExitCode on_screen(Duration interval, const std::string& typed,
     }
     const SystemClock clock;
     Screen screen;
-    std::string last = round.output + round.errors;
+    // Sums and warnings first: they must not end up below a small terminal.
+    const auto shown = [](const Round& each) { return each.errors + each.output; };
+    std::string last = shown(round);
     std::string last_time = time_now();
     while (true) {
         const Instant next = clock.now() + interval;
         std::string text = last;
         if (!round.is_shown()) {
-            text = fmt::format("{}\nas of {}:\n{}", round.output + round.errors, last_time, last);
+            text = fmt::format("{}\nas of {}:\n{}", shown(round), last_time, last);
         }
         const std::string header = fmt::format("every {}   {} UTC   q ends it", typed, time_now());
         while (true) {
@@ -166,7 +168,7 @@ ExitCode on_screen(Duration interval, const std::string& typed,
         terminal = terminal_of(stdout);
         round = run_round(show, &terminal);
         if (!round.is_shown()) continue;
-        last = round.output + round.errors;
+        last = shown(round);
         last_time = time_now();
     }
 }

@@ -154,6 +154,10 @@ ExitCode processor_ls(const ProcessorsOptions& options) {
                          {"parked", parked_of[member.id]}});
     }
     fmt::print("{}", options.json ? indented(array) : listing.text(terminal_of(stdout)));
+    if (members->empty()) {
+        fmt::print(stderr, "no instance of group '{}' has an entry in the store {}\n",
+                   printable(options.group), printable(without_secrets(options.store)));
+    }
     fmt::print(stderr, "{}",
                parked_lines(parked, {options.event_hub, options.group, options.store}, now));
     return ExitCode::done;

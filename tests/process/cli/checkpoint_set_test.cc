@@ -66,6 +66,16 @@ TEST_F(CheckpointSet, pauses_partitions_that_the_hub_has) {
     EXPECT_EQ(run({"processor", "resume", "-p", "0"}).output, "paused: partitions 3\n");
 }
 
+TEST_F(CheckpointSet, processor_ls_says_that_there_is_no_instance) {
+    create(1);
+    send({"a"});
+    handle("1");
+    const auto listed = run({"processor", "ls"});
+    EXPECT_EQ(listed.exit_code, 0) << listed.errors;
+    EXPECT_TRUE(has(listed.errors, "no instance of group '$Default' has an entry in the store"))
+        << listed.errors;
+}
+
 TEST_F(CheckpointSet, refuses_what_the_hub_does_not_have) {
     create(2);
     send({"a", "-p", "0"});
