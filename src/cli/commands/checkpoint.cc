@@ -312,6 +312,10 @@ ExitCode checkpoint_adopt(const CheckpointOptions& options) {
         return true;
     }();
     if (!changed.ok()) return fail("the entries were not changed", changed.error());
+    if (is_json(options)) {
+        fmt::print("{}", json_line(boost::json::object{{"changed", *changed}}));
+        return ExitCode::done;
+    }
     fmt::print("{}\n", *changed ? "the next hub that a processor of the group reads takes them"
                                 : "the entries belong to no hub");
     return ExitCode::done;

@@ -133,12 +133,17 @@ TEST_F(Style, every_command_that_reaches_a_hub_or_store_names_it_alike) {
     for (const Words& words : std::vector<Words>{{"send"},
                                                  {"read"},
                                                  {"hub", "ls"},
+                                                 {"hub", "copy"},
+                                                 {"hub", "backup"},
                                                  {"group", "ls"},
                                                  {"key", "ls"},
                                                  {"conn"},
                                                  {"check"},
                                                  {"process"},
                                                  {"status"},
+                                                 {"top"},
+                                                 {"scale"},
+                                                 {"deadletter", "ls"},
                                                  {"processor", "ls"},
                                                  {"processor", "drain"},
                                                  {"checkpoint", "ls"},
@@ -155,8 +160,8 @@ TEST_F(Style, every_command_that_reaches_a_hub_or_store_names_it_alike) {
         EXPECT_TRUE(has(help, "--store STORE=sqlite:evenkeel-progress.db (Env:EVENKEEL_STORE)"))
             << joined(words) << help;
     }
-    EXPECT_EQ(hubs, 14);
-    EXPECT_EQ(stores, 7);
+    EXPECT_EQ(hubs, 19);
+    EXPECT_EQ(stores, 10);
 }
 
 TEST_F(Style, one_is_singular) {
