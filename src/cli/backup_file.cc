@@ -318,10 +318,16 @@ Result<BackupReader::Item> BackupReader::take_end(ByteView payload) {
 Error BackupReader::damaged(std::string_view why) const {
     std::string good = fmt::format("byte {}: {}", position_, why);
     if (hub_.partitions > 0 && current_.partition < hub_.partitions) {
-        good += fmt::format("; good are all partitions below {}", current_.partition);
+        good += current_.partition == 0
+                    ? std::string("; no partition is whole")
+                    : fmt::format("; {} whole", current_.partition == 1
+                                                    ? std::string("partition 0 is")
+                                                    : fmt::format("partitions 0 to {} are",
+                                                                  current_.partition - 1));
         if (current_.events > 0) {
-            good += fmt::format(", and of partition {} the events {} to {}", current_.partition,
-                                current_.first_sequence_number, current_.last_sequence_number);
+            good += fmt::format(", and of partition {} the events {} to {} are good",
+                                current_.partition, current_.first_sequence_number,
+                                current_.last_sequence_number);
         }
     }
     return {ErrorCode::corrupt, good};

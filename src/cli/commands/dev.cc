@@ -204,7 +204,10 @@ ExitCode dev(const DevOptions& options) {
     wanted.door.accept_any_token = options.accept_any_token;
     auto wishes = wishes_of(options);
     if (!wishes.ok()) {
-        return fail("invalid list of event hubs", wishes.error(), "evenkeel dev --help");
+        const bool is_missing = wishes.error().code == ErrorCode::not_found;
+        return fail(
+            is_missing ? "the file of --config cannot be read" : "invalid list of event hubs",
+            wishes.error(), "evenkeel dev --help");
     }
     wanted.event_hubs = std::move(*wishes);
     wanted.groups.stores = options.watch_stores;

@@ -137,10 +137,19 @@ Finding environment() {
     return {"environment", Status::ok, "the variables agree"};
 }
 
-Finding store(const std::string& url) {
-    if (url.empty()) return {"store", Status::skipped, "none was named with --store"};
+// `named`: by --store or EVENKEEL_STORE. Else the file that processors take here.
+Finding store(const std::string& named) {
+    const std::string url = named.empty() ? "sqlite:evenkeel-progress.db" : named;
     const std::string shown = without_secrets(url);
     auto reached = check_file_of_store(url);
+    if (!reached.ok() && reached.error().code == ErrorCode::not_found) {
+        if (named.empty()) {
+            return {"store", Status::skipped,
+                    "there is no evenkeel-progress.db in this folder, and --store names none"};
+        }
+        return {"store", Status::failed, without_secrets(reached.error().detail),
+                "name the file that the processors have, or start one"};
+    }
     if (reached.ok()) {
         const auto session =
             StoreSession::open(url, {"doctor", "doctor", "doctor"}, {.may_create = false});

@@ -279,14 +279,14 @@ Result<std::unique_ptr<File>> SystemFiles::open(const std::string& path, OpenMod
 
 Result<std::vector<DirectoryEntry>> SystemFiles::list(const std::string& directory) {
     const std::unique_ptr<DIR, CloseFolder> folder(::opendir(directory.c_str()));
-    if (!folder) return failure("list", directory, errno);
+    if (!folder) return failure("read folder", directory, errno);
     std::vector<DirectoryEntry> entries;
     for (;;) {
         errno = 0;
         // Safe although not reentrant by name: the stream is ours alone.
         const dirent* entry = ::readdir(folder.get());  // NOLINT(concurrency-mt-unsafe)
         if (!entry) {
-            if (errno != 0) return failure("list", directory, errno);
+            if (errno != 0) return failure("read folder", directory, errno);
             break;
         }
         const std::string_view name = entry->d_name;
@@ -300,7 +300,7 @@ Result<std::vector<DirectoryEntry>> SystemFiles::list(const std::string& directo
 }
 
 Result<> SystemFiles::make_directory(const std::string& path) {
-    if (::mkdir(path.c_str(), folder_mode) < 0) return failure("make_directory", path, errno);
+    if (::mkdir(path.c_str(), folder_mode) < 0) return failure("create folder", path, errno);
     return {};
 }
 
@@ -319,7 +319,7 @@ Result<> SystemFiles::rename(const std::string& from, const std::string& to) {
 Result<> SystemFiles::sync_directory(const std::string& path) {
     EK_TRY_ASSIGN(const Descriptor descriptor, open_descriptor(path, O_RDONLY | O_DIRECTORY));
     if (uninterrupted([&] { return ::fsync(descriptor.get()); }) < 0) {
-        return failure("sync_directory", path, errno);
+        return failure("sync folder", path, errno);
     }
     return {};
 }
@@ -360,7 +360,7 @@ Result<std::unique_ptr<FileLock>> SystemFiles::lock_folder(const std::string& pa
 Result<std::uint64_t> SystemFiles::free_bytes(const std::string& path) {
     struct statvfs status {};
     if (uninterrupted([&] { return ::statvfs(path.c_str(), &status); }) < 0) {
-        return failure("statvfs", path, errno);
+        return failure("look for space on", path, errno);
     }
     return std::uint64_t{status.f_bavail} * status.f_frsize;
 }
@@ -368,7 +368,7 @@ Result<std::uint64_t> SystemFiles::free_bytes(const std::string& path) {
 Result<std::uint64_t> total_bytes(const std::string& path) {
     struct statvfs status {};
     if (uninterrupted([&] { return ::statvfs(path.c_str(), &status); }) < 0) {
-        return failure("statvfs", path, errno);
+        return failure("look for space on", path, errno);
     }
     return std::uint64_t{status.f_blocks} * status.f_frsize;
 }

@@ -46,6 +46,7 @@ TEST_F(Doctor, shows_what_is_well_and_remedies_for_the_rest) {
     EXPECT_EQ(ill.exit_code, 9) << ill.output;
     EXPECT_TRUE(has(ill.output, "FAIL\treach\t")) << ill.output;
     EXPECT_TRUE(has(ill.output, "FAIL\tstore\t")) << ill.output;
+    EXPECT_FALSE(has(ill.output, "does the server run")) << "it is a file\n" << ill.output;
     EXPECT_TRUE(has(ill.output, "FAIL\tdisk space\t")) << ill.output;
     EXPECT_TRUE(has(ill.output, "\tstart a hub")) << ill.output;
     EXPECT_TRUE(has(evenkeel({"doctor", "-o", "json"}).output, "\"check\": \"disk sync\""));
