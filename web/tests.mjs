@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 const found = [];
-for (const folder of ['src', 'src/api', 'src/model', 'src/pages/letters', 'src/parts', 'src/picture'])
+for (const folder of ['src', 'src/api', 'src/model', 'src/pages/events', 'src/pages/letters', 'src/parts', 'src/picture'])
     for (const name of await readdir(folder))
         if (name.endsWith('.test.ts')) found.push(join(folder, name));
 const out = await mkdtemp(join(tmpdir(), 'evenkeel-web-'));

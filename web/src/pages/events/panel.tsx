@@ -10,6 +10,7 @@ import { body_bytes, hex_lines, JsonTree, PlainText } from '../../parts/json_tre
 import { go_query } from '../../route';
 import { state } from '../../state';
 import { save } from '../events';
+import { copies } from './copies';
 
 const forms = [['json', 'JSON'], ['text', 'Text'], ['hex', 'Hex'], ['amqp', 'AMQP']] as const;
 
@@ -18,18 +19,6 @@ function Body({ event, as }: { event: Event; as: string }) {
     if (as === 'hex') return <div class="json hex">{hex_lines(body_bytes(event.body))}</div>;
     if (event.body.kind === 'base64') return as === 'json' ? <><p class="muted">The body is not text. These are its bytes.</p><div class="json hex">{hex_lines(body_bytes(event.body))}</div></> : <PlainText text={event.body.value} />;
     return as === 'json' && event.body.kind === 'json' ? <JsonTree text={event.body.value} stored={event.enqueued_at} /> : <PlainText text={event.body.value} />;
-}
-
-const quoted = (text: string): string => `'${text.replace(/'/g, `'\\''`)}'`;
-
-function copies(hub: string, event: Event): [string, string][] {
-    const key = event.partition_key, body = event.body.value, json = JSON.stringify({ events: [{ [event.body.kind === 'base64' ? 'body_base64' : 'body']: body, ...(key === null ? {} : { partition_key: key }) }] });
-    return [
-        ['CLI', `evenkeel send ${quoted(hub)} ${quoted(body)}${key === null ? '' : ` --key ${quoted(key)}`}`],
-        ['curl', `curl -sf ${location.origin}/api/v1${hub_path(hub)}/events -H 'Content-Type: application/json' -d ${quoted(json)}`],
-        ['C++', `producer->send(R"event(${body})event"${key === null ? '' : `, {.partition_key = ${JSON.stringify(key)}}`}).value();`],
-        ['Python', `producer.send_batch([EventData(${JSON.stringify(body)})]${key === null ? '' : `, partition_key=${JSON.stringify(key)}`})`],
-    ];
 }
 
 function Resend({ hub, event, close }: { hub: string; event: Event; close(): void }) {
@@ -57,11 +46,11 @@ export function EventPanel({ hub, open, listed, as, partitions }: { hub: string;
     const [p, seq] = open.split('/'), valid = /^\d+\/\d+$/.test(open);
     const loaded = use_get<Event>(valid ? `${hub_path(hub)}/partitions/${segment(p!)}/events/${segment(seq!)}` : null);
     const [dialog, set_dialog] = useState(false), [menu, set_menu] = useState(false);
-    const event = loaded.value ?? listed, form = forms.some(([name]) => name === as) ? as : 'json';
+    const event = loaded.value ?? listed, form = forms.some(([name]) => name === as) ? as : 'json', forms_to_copy = event ? copies(hub, event, location.origin) : [];
     const title = valid ? `${pad(Number(p), partitions)} / ${count(Number(seq))}` : 'No such event';
     return <Panel wide label={`Event ${title}`} title={title} keys={['J', 'K']} close={() => go_query({ open: null })} actions={event ? <>
         {state.may('Send') ? <button type="button" class="btn" onClick={() => set_dialog(true)}>Resend…</button> : null}
-        <span class="pickbox up"><button type="button" class="btn" aria-expanded={menu} onClick={() => set_menu(!menu)}>Copy as…</button>{menu ? <div class="menu">{copies(hub, event).map(([name, text]) => <CopyButton class="menuitem" label={name} text={() => text} />)}</div> : null}</span>
+        <span class="pickbox up"><button type="button" class="btn" aria-expanded={menu} disabled={forms_to_copy.length === 0} {...(forms_to_copy.length ? {} : { title: 'Only a part of the event is here.' })} onClick={() => set_menu(!menu)}>Copy as…</button>{menu && forms_to_copy.length ? <div class="menu">{forms_to_copy.map(([name, text]) => <CopyButton class="menuitem" label={name} text={() => text} />)}</div> : null}</span>
         <button type="button" class="btn" onClick={() => save(`${p}-${seq}.json`, JSON.stringify(event, null, 2))}>Save</button></> : null}>
         {!event ? <p class={loaded.error ? 'bad' : 'muted'}>{loaded.error ? loaded.error.message : valid ? '' : 'The address names no event.'}</p> : <>
             <p class="muted">{time(event.enqueued_at, server_now(), true)} · {bytes(event.bytes)}{event.content_type ? <> · <Name v={event.content_type} /></> : null}</p>
