@@ -47,9 +47,17 @@ std::string letters(std::size_t place) {
     return place < 26 ? last : letters(place / 26 - 1) + last;
 }
 
-bool needs_somebody(const PartitionView& row) {
+// A hub that keeps an hour is always less than an hour away from loss: half of what it keeps has to
+// be used up as well.
+bool is_loss_soon(const GroupView& view, const PartitionView& row) {
+    if (!row.loss_s) return false;
+    const std::int64_t half_s = view.retention_ms.value_or(2000 * loss_soon_s) / 2000;
+    return *row.loss_s < std::min(loss_soon_s, half_s);
+}
+
+bool needs_somebody(const GroupView& view, const PartitionView& row) {
     return !row.owner || row.state != "ok" || row.progress.lost > 0 || row.progress.is_beyond_end ||
-           (row.loss_s && *row.loss_s < loss_soon_s);
+           is_loss_soon(view, row);
 }
 
 std::string rate_text(std::optional<double> per_second) {
@@ -195,8 +203,8 @@ private:
         const std::size_t room = rows_that_fit();
         std::size_t hidden = 0;
         if (rows.size() > room) {
-            std::ranges::stable_sort(rows, [](const auto* a, const auto* b) {
-                return needs_somebody(*a) > needs_somebody(*b);
+            std::ranges::stable_sort(rows, [this](const auto* a, const auto* b) {
+                return needs_somebody(view_, *a) > needs_somebody(view_, *b);
             });
             hidden = rows.size() - (room - 1);
             rows.resize(room - 1);
@@ -256,10 +264,10 @@ std::string needs_text(const GroupView& view) {
             why = "stands still behind the last event";
         } else if (row.progress.lost > 0) {
             why = "lost " + plural(static_cast<std::uint64_t>(row.progress.lost), "event");
+        } else if (is_loss_soon(view, row)) {
+            why = "loses events in " + span_text(*row.loss_s * 1000);
         } else if (row.state == "stalled" || row.state == "parked") {
             why = "is " + row.state;
-        } else if (row.loss_s && *row.loss_s < loss_soon_s && row.state != "paused") {
-            why = "loses events in " + span_text(*row.loss_s * 1000);
         }
         if (why.empty()) continue;
         if (++count <= named_max) words.push_back(fmt::format("{} {}", row.partition, why));

@@ -117,6 +117,21 @@ TEST(TopView, says_that_a_partition_stands_still_beyond_its_end) {
     EXPECT_NE(lines[5].find("beyond end"), std::string::npos) << lines[5];
 }
 
+TEST(TopView, warns_of_loss_when_half_of_what_is_kept_is_used) {
+    GroupView view = a_group();
+    view.retention_ms = 3'600'000;
+    view.partitions[4].loss_s = 3599;
+    EXPECT_TRUE(top_verdict(view, homes_place).starts_with("On an even keel."));
+    view.partitions[4].loss_s = 1799;
+    view.partitions[4].state = "paused";
+    EXPECT_EQ(top_verdict(view, homes_place),
+              "1 partition needs you: 4 loses events in 29 min 59 s.");
+    view.retention_ms = 86'400'000;
+    view.partitions[4].loss_s = 3599;
+    EXPECT_EQ(top_verdict(view, homes_place),
+              "1 partition needs you: 4 loses events in 59 min 59 s.");
+}
+
 TEST(TopView, says_who_is_silent_and_what_comes_next) {
     GroupView view = a_group();
     view.members[1].state = "silent";

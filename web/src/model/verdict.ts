@@ -5,11 +5,12 @@
 import { server_now } from '../clock';
 import { count, cut, duration, moment, pad, plural } from '../formats';
 import { GroupModel, type KnownMember, nobody, phases, states } from './group';
+import { loss_is_soon } from './loss';
 
 export interface Piece { text: string; tone?: 'bad' | 'warn' }
 export interface Verdict { head: Piece[]; sub: string; spoken: string; needs: number; counting: boolean }
 
-const even_behind_ms = 5000, loss_soon_s = 3600, joined_recently_ms = 15_000;
+const even_behind_ms = 5000, joined_recently_ms = 15_000;
 
 export interface Trouble { p: number; kind: 'stalled' | 'parked' | 'lost' | 'loss' | 'ownerless'; tone: 'bad' | 'warn' }
 
@@ -19,9 +20,9 @@ export function troubles(model: GroupModel): Trouble[] {
     for (let p = 0; p < model.size; ++p) {
         const state = states[model.state[p]!];
         if (model.lost[p]! > 0) found.push({ p, kind: 'lost', tone: 'bad' });
+        else if (loss_is_soon(model.loss[p]!, model.retention_ms)) found.push({ p, kind: 'loss', tone: 'bad' });
         else if (state === 'stalled') found.push({ p, kind: 'stalled', tone: 'bad' });
         else if (state === 'parked') found.push({ p, kind: 'parked', tone: 'warn' });
-        else if (model.loss[p]! < loss_soon_s && state !== 'paused') found.push({ p, kind: 'loss', tone: 'bad' });
     }
     const rank = { lost: 0, loss: 1, stalled: 2, parked: 3, ownerless: 4 };
     return found.sort((a, b) => rank[a.kind] - rank[b.kind] || a.p - b.p);

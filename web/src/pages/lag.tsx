@@ -6,6 +6,7 @@ import { server_now } from '../clock';
 import { count, duration, moment, pad, rate, setting, time, unknown } from '../formats';
 import { type GroupModel, states } from '../model/group';
 import { use_get, use_title } from '../model/load';
+import { loss_is_soon } from '../model/loss';
 import { use_model, use_redraw } from '../model/use';
 import { Badge, Segments, use_width, Waiting } from '../parts/basics';
 import { Chart } from '../parts/chart';
@@ -33,7 +34,7 @@ function Verdict({ model, range }: { model: GroupModel; range: keyof typeof rang
         const left = model.loss[worst]! * 1000, kind = states[model.state[worst]!]!, since = moment(model.since[worst] ?? null);
         let second = 0;
         for (let p = 0; p < model.size; ++p) if (p !== worst && model.behind[p]! > second) second = model.behind[p]!;
-        const soon = left < 3_600_000, name = pad(worst, model.size);
+        const soon = loss_is_soon(model.loss[worst]!, keeps), name = pad(worst, model.size);
         if (model.behind[worst]! < even_ms) head = `Nobody is more than ${duration(model.behind[worst])} behind.`;
         else if (Number.isNaN(left)) head = `Partition ${name} is ${duration(model.behind[worst])} behind.`;
         else head = <>Partition {name} loses events in <span class={soon ? 'bad' : 'warn'}>{duration(left, 'left')}</span>.</>;

@@ -4,6 +4,7 @@ import type { Group, HubSummary, Move, Overview } from '../api/types';
 import { server_now } from '../clock';
 import { bytes, count, duration, moment, pad, plural, rate, setting, short_count, time } from '../formats';
 import { use_title } from '../model/load';
+import { loss_is_soon } from '../model/loss';
 import { OwnerMarks } from '../model/owners';
 import { in_short } from '../model/reason';
 import { use_interval } from '../model/use';
@@ -18,7 +19,7 @@ import { FirstStart } from './first_start';
 
 export interface Need { tone: 'bad' | 'warn'; sign: string; what: preact.ComponentChildren; more: preact.ComponentChildren; to: string }
 
-const far_behind_ms = 60_000, loss_soon_s = 3600, disk_low = 0.05;
+const far_behind_ms = 60_000, disk_low = 0.05;
 
 // Everything that somebody should look at, the most urgent first.
 function needs(groups: Group[], overview: Overview): Need[] {
@@ -32,7 +33,7 @@ function needs(groups: Group[], overview: Overview): Need[] {
         }
         if (group.state === 'ok' && group.members === 0) found.push({ tone: 'warn', sign: '!', what: <>Nobody reads {name}.</>, more: group.lag_events === null ? '' : `${plural(group.lag_events, 'event')} wait.`, to });
         else if (group.state === 'ok' && group.owned < group.partitions) found.push({ tone: 'warn', sign: '!', what: <>{plural(group.partitions - group.owned, 'partition')} of {name} {group.partitions - group.owned === 1 ? 'has' : 'have'} no owner.</>, more: 'An owner takes them up within two heartbeats.', to });
-        if (group.loss_s !== null && group.loss_s < loss_soon_s) found.push({ tone: 'bad', sign: '!', what: <>{name} loses events in {duration(group.loss_s * 1000, 'left')}.</>, more: 'The hub removes them before they are handled.', to: address('lag', group.hub, group.group) });
+        if (group.loss_s !== null && loss_is_soon(group.loss_s, overview.hubs.find(hub => hub.name === group.hub)?.retention_ms)) found.push({ tone: 'bad', sign: '!', what: <>{name} loses events in {duration(group.loss_s * 1000, 'left')}.</>, more: 'The hub removes them before they are handled.', to: address('lag', group.hub, group.group) });
         else if (!group.needs?.length && group.members > 0 && (group.behind_ms ?? 0) > far_behind_ms) found.push({ tone: 'warn', sign: '!', what: <>{name} is {duration(group.behind_ms)} behind.</>, more: group.lag_events === null ? '' : `${plural(group.lag_events, 'event')} wait.`, to: address('lag', group.hub, group.group) });
         if (group.dead_letters) found.push({ tone: 'warn', sign: '!', what: <>{plural(group.dead_letters, 'dead letter')} in {name}.</>, more: 'Each is kept until it is resent or discarded.', to: address('letters', group.hub, group.group) });
     }
