@@ -2,7 +2,8 @@
 import { useState } from 'preact/hooks';
 import { send } from '../api/client';
 import type { Overview } from '../api/types';
-import { bytes, count, duration, plural, rate } from '../formats';
+import { bytes, count, plural, rate } from '../formats';
+import { furthest_behind } from '../model/furthest';
 import { use_get, use_title } from '../model/load';
 import { Dialog, Name, Waiting } from '../parts/basics';
 import { Failed } from '../parts/failed';
@@ -47,7 +48,7 @@ export function HubsPage() {
         {hubs.map(hub => {
             const its = groups.filter(one => one.hub === hub.name);
             return <tr><td><a class="medium" href={address('partitions', hub.name)}><Name v={hub.name} /></a></td><td class="r muted">{count(hub.partitions)}</td><td class="r muted">{count(hub.groups)}</td><td class="r">{rate(hub.in_per_s)}</td><td class="r">{rate(hub.out_per_s)}</td>
-                <td class="r">{its.length ? duration(Math.max(...its.map(one => one.behind_ms ?? 0))) : <span class="faint">no group</span>}</td><td class="r">{count(hub.events)}</td><td class="r">{bytes(hub.bytes)}</td>
+                <td class="r">{its.length ? furthest_behind(its) : <span class="faint">no group</span>}</td><td class="r">{count(hub.events)}</td><td class="r">{bytes(hub.bytes)}</td>
                 <td class="r"><a class="link" href={address('events', hub.name)}>Events</a></td></tr>;
         })}</tbody></table></div> : null}
     {making ? <NewHub close={() => set_making(false)} again={loaded.again} /> : null}</section>;

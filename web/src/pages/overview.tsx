@@ -4,6 +4,7 @@ import type { Group, HubSummary, Move, Overview } from '../api/types';
 import { server_now } from '../clock';
 import { bytes, count, duration, moment, pad, plural, rate, setting, short_count, time } from '../formats';
 import { use_title } from '../model/load';
+import { furthest_behind } from '../model/furthest';
 import { loss_is_soon } from '../model/loss';
 import { OwnerMarks } from '../model/owners';
 import { in_short } from '../model/reason';
@@ -95,7 +96,7 @@ function Rates({ overview, range }: { overview: Overview; range: keyof typeof ra
 }
 
 function Hubs({ overview, groups }: { overview: Overview; groups: Group[] }) {
-    const behind = (hub: HubSummary) => { const its = groups.filter(one => one.hub === hub.name); return its.length ? duration(Math.max(...its.map(one => one.behind_ms ?? 0))) : 'no group'; };
+    const behind = (hub: HubSummary) => furthest_behind(groups.filter(one => one.hub === hub.name));
     const late = (hub: HubSummary) => groups.some(one => one.hub === hub.name && (one.behind_ms ?? 0) > far_behind_ms);
     const lines = overview.history?.hubs ?? {}, with_history = Object.values(lines).some(line => line.length > 1);
     return <table><thead><tr><th scope="col">Hub</th><th scope="col" class="r">Partitions</th>{with_history ? <th scope="col">Last hour</th> : null}<th scope="col" class="r">In</th><th scope="col" class="r">Out</th><th scope="col" class="r">Furthest behind</th><th scope="col" class="r">Size</th><th scope="col" class="r">Kept for</th></tr></thead><tbody>
