@@ -47,6 +47,11 @@ class State {
         return this.server?.access.rights.includes(right) ?? false;
     }
 
+    // The hub to which this key is limited, or none: it has routes of its own for keys and connections.
+    get only_hub(): string | null {
+        return this.server?.access.hub ?? null;
+    }
+
     group(hub: string, group: string): GroupModel {
         const topic = group_topic(hub, group);
         let model = this.models.get(topic);

@@ -48,7 +48,10 @@ Response DashboardResource::server(const AdminCall& call) const {
             json.member("rule", name(claim.rule)).key("rights").array([&] {
                 for (const auto right : names_of(claim.rights)) json.value(right);
             });
-            json.member("hub", name(claim.hub));
+            // The token may be for less than its rule.
+            const std::string& path = claim.path;
+            json.member("hub",
+                        name(claim.hub.empty() ? path.substr(0, path.find('/')) : claim.hub));
             json.member("open", call.request.field("Authorization").empty());
         });
     });

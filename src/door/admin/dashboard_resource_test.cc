@@ -48,6 +48,36 @@ TEST_F(DashboardRoutes, say_who_asks_and_what_they_may) {
     EXPECT_TRUE(json::parse(here.body).at("access").at("open").as_bool());
 }
 
+TEST_F(DashboardRoutes, say_to_which_hub_a_token_is_limited) {
+    const auto hub_of = [&](const std::string& with) {
+        return body("/api/v1/server", with).at("access").at("hub");
+    };
+    EXPECT_TRUE(hub_of(token("root")).is_null());
+    EXPECT_EQ(hub_of(token("of homes", "sb://hub/homes")).as_string(), "homes");
+    EXPECT_EQ(hub_of(token("root", "sb://hub/homes")).as_string(), "homes");
+    EXPECT_EQ(hub_of(token("root", "sb://hub/homes/consumergroups/g1")).as_string(), "homes");
+}
+
+// Right, reach and topic: nobody gets the feed of a group whose hub the token does not reach.
+TEST_F(DashboardRoutes, feed_only_the_groups_that_the_token_reaches) {
+    const auto status = [&](const std::string& with, const std::string& topics) {
+        return ask({.path = "/api/v1/live", .token = with, .query = "topics=" + topics}).status;
+    };
+    for (const auto& of_homes :
+         {token("of homes", "sb://hub/homes"), token("root", "sb://hub/homes"),
+          token("listener", "sb://hub/homes"), token("sender", "sb://hub/homes")}) {
+        EXPECT_EQ(status(of_homes, "group:homes/billing"), 200);
+        EXPECT_EQ(status(of_homes, "overview,group:HOMES/billing"), 200);
+        EXPECT_EQ(status(of_homes, "group:other/billing"), 403);
+        EXPECT_EQ(status(of_homes, "group:OTHER/billing"), 403);
+        EXPECT_EQ(status(of_homes, "group:%6fther/billing"), 403);
+        EXPECT_EQ(status(of_homes, "overview,group:homes/billing,group:other/billing"), 403);
+    }
+    EXPECT_EQ(status(token("root"), "group:homes/billing,group:other/billing"), 200);
+    EXPECT_EQ(status(token("nothing"), "group:homes/billing"), 403);
+    EXPECT_EQ(status("", "overview"), 401);
+}
+
 TEST_F(DashboardRoutes, have_no_demo_on_a_server_that_runs_none) {
     EXPECT_TRUE(body("/api/v1/server", token("root")).at("demo").is_null());
     const auto asked = ask({.method = "POST",

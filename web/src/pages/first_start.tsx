@@ -37,5 +37,5 @@ export function FirstStart({ hub }: { hub: string | null }) {
             <li><h2>Process it, twice at once if you like</h2><pre>{`evenkeel process ${name} --group first --create-group --store sqlite:progress.db --exec 'cat >> handled.ndjson'`}</pre></li>
             <li><h2>See who owns what</h2><p class="muted">Start the server with <code>--watch-store sqlite:progress.db</code>, then open Processors.</p></li>
         </ol>
-        <p class="muted">Or point an SDK here: <code>Endpoint={endpoint(state.server ?? { amqp_port: null, amqps_port: null }, location)};SharedAccessKeyName=…</code> {state.may('Manage') ? <CopyButton class="linkbutton" label="Copy connection string" text={connection_string} /> : null}</p></section>;
+        <p class="muted">Or point an SDK here: <code>Endpoint={endpoint(state.server ?? { amqp_port: null, amqps_port: null }, location)};SharedAccessKeyName=…</code> {state.may('Manage') ? <CopyButton class="linkbutton" label="Copy connection string" text={() => connection_string(state.only_hub)} /> : null}</p></section>;
 }

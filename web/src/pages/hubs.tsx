@@ -43,7 +43,7 @@ export function HubsPage() {
     const hubs = overview.hubs, total = hubs.reduce((sum, hub) => sum + (hub.in_per_s ?? 0), 0);
     return <section class="page"><div class="verdict"><div><h1>{hubs.length ? `${plural(hubs.length, 'hub')}, ${rate(total)} in.` : 'No hub yet.'}</h1>
         <p>{hubs.length ? 'Each keeps its events for a time and hands them to any number of groups.' : 'Make one, and events can be sent to it.'}</p></div>
-    <div class="act">{state.may('Manage') ? <button type="button" class={hubs.length ? 'btn' : 'btn pri'} onClick={() => set_making(true)}>New hub…</button> : null}</div></div>
+    <div class="act">{state.may('Manage') && state.only_hub === null ? <button type="button" class={hubs.length ? 'btn' : 'btn pri'} onClick={() => set_making(true)}>New hub…</button> : null}</div></div>
     {hubs.length ? <div class="scrollx"><table><thead><tr><th scope="col">Hub</th><th scope="col" class="r">Partitions</th><th scope="col" class="r">Groups</th><th scope="col" class="r">In</th><th scope="col" class="r">Out</th><th scope="col" class="r">Furthest behind</th><th scope="col" class="r">Events</th><th scope="col" class="r">Size</th><th scope="col" /></tr></thead><tbody>
         {hubs.map(hub => {
             const its = groups.filter(one => one.hub === hub.name);

@@ -1,21 +1,21 @@
 // Keys: rules and rights. A key's text is copied on demand and never drawn, except once when it is made.
 import { useState } from 'preact/hooks';
-import { get, hub_path, send } from '../api/client';
+import { get, send } from '../api/client';
 import type { Key, Right } from '../api/types';
 import { plural } from '../formats';
 import { use_get, use_title } from '../model/load';
 import { CopyButton, Dialog, Name, Waiting } from '../parts/basics';
-import { path_of, string_of } from '../parts/connection_string';
+import { keys_path, path_of, string_of } from '../parts/connection_string';
 import { Failed } from '../parts/failed';
 import { state } from '../state';
 
 function NewKey({ close, again }: { close(): void; again(): void }) {
-    const [name, set_name] = useState(''), [hub, set_hub] = useState(''), [rights, set_rights] = useState<Right[]>(['Listen']), [problem, set_problem] = useState(''), [made, set_made] = useState<Key | null>(null);
+    const [name, set_name] = useState(''), [hub, set_hub] = useState(state.only_hub ?? ''), [rights, set_rights] = useState<Right[]>(['Listen']), [problem, set_problem] = useState(''), [made, set_made] = useState<Key | null>(null);
     const toggle = (right: Right) => set_rights(rights.includes(right) ? rights.filter(one => one !== right) : [...rights, right]);
     const make = async (event: Event) => {
         event.preventDefault();
         try {
-            set_made(await send<Key>('POST', `${hub ? hub_path(hub) : ''}/keys`, { name, rights }));
+            set_made(await send<Key>('POST', keys_path(hub || null), { name, rights }));
             again();
         } catch (error) {
             set_problem((error as Error).message);
@@ -24,7 +24,7 @@ function NewKey({ close, again }: { close(): void; again(): void }) {
     if (made) return <Dialog title="The key is made" close={close}><p class="muted"><Name v={made.name} /> works at once.</p><div class="row-actions"><CopyButton class="btn pri" label="Copy connection string" text={() => string_of(made)} /><button type="button" class="btn" onClick={close}>Close</button></div></Dialog>;
     return <Dialog title="New key" close={close}><form onSubmit={event => void make(event)}>
         <label class="field-label">Name<input class="input full" value={name} onInput={event => set_name(event.currentTarget.value)} autofocus /></label>
-        <label class="field-label">For<select class="input full" value={hub} onChange={event => set_hub(event.currentTarget.value)}><option value="">all hubs</option>{(state.hubs ?? []).map(one => <option value={one.name}>{one.name}</option>)}</select></label>
+        <label class="field-label">For<select class="input full" value={hub} onChange={event => set_hub(event.currentTarget.value)}>{state.only_hub === null ? <><option value="">all hubs</option>{(state.hubs ?? []).map(one => <option value={one.name}>{one.name}</option>)}</> : <option value={state.only_hub}>{state.only_hub}</option>}</select></label>
         <fieldset class="rights"><legend class="field-label">Rights</legend>{(['Listen', 'Send', 'Manage'] as const).map(right => <label class="tick"><input type="checkbox" checked={rights.includes(right)} onChange={() => toggle(right)} /> {right}</label>)}</fieldset>
         {problem ? <p class="bad" role="alert">{problem}</p> : null}
         <div class="row-actions"><button class="btn pri" disabled={!name || rights.length === 0}>Make it</button><button type="button" class="btn" onClick={close}>Cancel</button></div></form></Dialog>;
@@ -50,7 +50,7 @@ function Confirm({ action, subject, close, again }: { action: 'rotate' | 'remove
 
 export function KeysPage() {
     use_title('Keys');
-    const loaded = use_get<{ keys: Key[] }>('/keys'), [making, set_making] = useState(false), [asked, ask] = useState<{ action: 'rotate' | 'remove'; subject: Key } | null>(null);
+    const loaded = use_get<{ keys: Key[] }>(state.server ? keys_path(state.only_hub) : null), [making, set_making] = useState(false), [asked, ask] = useState<{ action: 'rotate' | 'remove'; subject: Key } | null>(null);
     if (loaded.error && !loaded.value) return <Failed error={loaded.error} again={loaded.again} right="manage" />;
     if (!loaded.value) return <Waiting>Reading the keys…</Waiting>;
     const keys = loaded.value.keys, manage = keys.filter(key => key.rights.includes('Manage')).length;

@@ -48,7 +48,7 @@ const words = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eig
 function Head({ found }: { found: Need[] }) {
     const n = found.length, head = n === 0 ? 'All good.' : `${words[n] ?? count(n)} ${n === 1 ? 'thing needs' : 'things need'} you.`;
     return <>
-        <div class="verdict"><div><h1>{head}</h1></div><Spoken text={head} /><div class="act">{state.may('Manage') ? <CopyButton label="Copy connection string" text={connection_string} /> : null}</div></div>
+        <div class="verdict"><div><h1>{head}</h1></div><Spoken text={head} /><div class="act">{state.may('Manage') ? <CopyButton label="Copy connection string" text={() => connection_string(state.only_hub)} /> : null}</div></div>
         {n ? <ul class="needs">{found.slice(0, 5).map(need => <li><span class={`${need.tone} sign`}>{need.sign}</span><span><b>{need.what}</b> <span class="muted">{need.more}</span></span><a class="link" href={need.to}>Look →</a></li>)}
             {n > 5 ? <li><span /><span class="muted">{n - 5} more</span></li> : null}</ul> : null}</>;
 }

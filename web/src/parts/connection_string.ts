@@ -26,15 +26,17 @@ export function connection_text(key: Key, ports: Ports, place: Place): string {
         websocket ? 'TransportType=AmqpWebSockets;' : ''}${tls ? '' : 'UseDevelopmentEmulator=true;'}`;
 }
 
-export const path_of = (key: Pick<Key, 'name' | 'hub'>): string => `${key.hub === null ? '' : hub_path(key.hub)}/keys/${segment(key.name)}`;
+// The keys of a hub, or with null all there are.
+export const keys_path = (hub: string | null): string => `${hub === null ? '' : hub_path(hub)}/keys`;
+export const path_of = (key: Pick<Key, 'name' | 'hub'>): string => `${keys_path(key.hub)}/${segment(key.name)}`;
 
 // Of a key that is known with its texts.
 export const string_of = async (key: Key): Promise<string> => connection_text(key, await get<Server>('/server'), location);
 
-// Of the first key that may do everything with all hubs.
-export async function connection_string(): Promise<string> {
-    const { keys } = await get<{ keys: Key[] }>('/keys');
-    const key = keys.find(one => one.hub === null && one.rights.length === 3);
-    if (!key) throw new Error('No key here has all rights to all hubs. Keys lists those that there are.');
+// Of the first key that may do everything with all hubs, or with the only one that the reader's key reaches.
+export async function connection_string(hub: string | null): Promise<string> {
+    const { keys } = await get<{ keys: Key[] }>(keys_path(hub));
+    const key = keys.find(one => (one.hub === null) === (hub === null) && one.rights.length === 3);
+    if (!key) throw new Error(`No key here has all rights to ${hub === null ? 'all hubs' : 'this hub'}. Keys lists those that there are.`);
     return string_of(await get<Key>(path_of(key)));
 }
