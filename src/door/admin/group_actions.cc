@@ -218,7 +218,8 @@ void GroupActions::request(const AdminCall& call, AdminAnswer answer) {
             asked(call.hub, call.group, std::move(answer)));
     }
     if (wanted->action == "seek") return seek(call, **group, *wanted, std::move(answer));
-    answer(bad_request("action must be pause, resume, drain or seek"));
+    if (wanted->action == "look") return asked(call.hub, call.group, std::move(answer))({});
+    answer(bad_request("action must be pause, resume, drain, seek or look"));
 }
 
 void GroupActions::seek(const AdminCall& call, const WatchedGroup& group, const Wanted& wanted,

@@ -76,6 +76,26 @@ TEST_F(GroupRoutes, drain_a_member_that_runs) {
     EXPECT_EQ(post("/requests", R"({"action":"drain","member":"eve"})").status, 404);
 }
 
+TEST_F(GroupRoutes, look_at_once_into_a_store_that_failed) {
+    stores_.away = Error{ErrorCode::unavailable, "connection refused"};
+    dashboard::Dashboard late(
+        world_.node->loop, world_.node->disk_0, *world_.hub, stores_,
+        dashboard::DashboardOptions{.groups = {.groups = {{"homes", "billing", "memory:"}}}});
+    restart({.dashboard = &late});
+    const auto state = [&] {
+        const auto seen = as_root("GET", base + "/processors");
+        return std::string(boost::json::parse(seen.body).at("state").as_string());
+    };
+    world_.run_for(17s);  // the next look is 15 s away by now
+    EXPECT_EQ(state(), "failed");
+    stores_.away.reset();
+    EXPECT_EQ(post("/requests", R"({"action":"look"})", "listener").status, 403);
+    EXPECT_EQ(post("/requests", R"({"action":"look"})").status, 202);
+    world_.run_for(500ms);
+    EXPECT_EQ(state(), "ok");
+    restart({.dashboard = &*dashboard_});
+}
+
 TEST_F(GroupRoutes, seek_after_a_preview) {
     ASSERT_TRUE(world_.append("homes", 0, {"a", "b", "c"}).ok());
     group_.handle(0, 2, 1);
