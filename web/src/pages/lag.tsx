@@ -1,5 +1,5 @@
 // Lag: the nearest loss in words, behind over time against the hub's retention, every partition over time, and a table.
-import { useEffect, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { group_path } from '../api/client';
 import type { Lag } from '../api/types';
 import { server_now } from '../clock';
@@ -9,7 +9,7 @@ import { use_get, use_title } from '../model/load';
 import { loss_is_soon } from '../model/loss';
 import { use_model, use_redraw } from '../model/use';
 import { Badge, Segments, use_width, Waiting } from '../parts/basics';
-import { Chart } from '../parts/chart';
+import { Chart, chart_step } from '../parts/chart';
 import { Failed } from '../parts/failed';
 import { Spoken } from '../parts/spoken';
 import { signs } from '../picture/rows';
@@ -87,14 +87,14 @@ function HeatMap({ lag, from, to, width }: { lag: Lag; from: number; to: number;
         pen.textAlign = 'right';
         const every = Math.max(1, Math.ceil(lag.partitions / 4 / 5) * 5);
         for (let p = 0; p < lag.partitions; p += every) pen.fillText(pad(p, lag.partitions), left - 8, p * row + 10);
-    });
+    }, [lag, chart_step(from), chart_step(to), width, document.documentElement.dataset['theme']]);
     return <canvas ref={box} role="img" aria-label={`How far behind each of ${lag.partitions} partitions was over time. The table below says it for now.`} />;
 }
 
 function History({ lag, range }: { lag: Lag; range: keyof typeof ranges }) {
     const [box, width] = use_width();
     const now = server_now(), from = now - ranges[range], keeps = lag.retention_ms, top = Math.max(3_600_000, keeps ?? 86_400_000), since = moment(lag.since);
-    const log = (ms: number) => Math.log10(Math.max(ms, log_low) / log_low), drawn = thin(lag, 1440);
+    const log = (ms: number) => Math.log10(Math.max(ms, log_low) / log_low), drawn = useMemo(() => thin(lag, 1440), [lag]);
     const ticks = [[1000, '1 s'], [60_000, '1 min'], [3_600_000, '1 h']].filter(([ms]) => (ms as number) <= top).map(([value, text]) => ({ value: value as number, text: text as string }));
     const minutes = Math.round(ranges[range] / 96 / 60_000);
     return <div ref={box}>

@@ -68,13 +68,16 @@ function options(props: ChartProps): uPlot.Options {
     };
 }
 
+// A drawing holds for so long: a tick of the feed changes no more than a pixel of it.
+export const chart_step = (time: number): number => Math.floor(time / 10_000);
+
 export function Chart(props: ChartProps) {
     const box = useRef<HTMLDivElement>(null), redraw = use_redraw();
     useEffect(() => {
         addEventListener('themechange', redraw);
         return () => removeEventListener('themechange', redraw);
     }, []);
-    const key = `${props.t.at(-1)} ${props.t.length} ${Math.floor(props.to / 10_000)} ${props.width} ${props.height} ${props.high} ${document.documentElement.dataset['theme']} ${props.marks?.length} ${props.from}`;
+    const key = `${props.t.at(-1)} ${props.t.length} ${chart_step(props.from)} ${chart_step(props.to)} ${props.width} ${props.height} ${props.high} ${document.documentElement.dataset['theme']} ${props.marks?.length}`;
     useEffect(() => {
         if (props.width < 60) return undefined;
         const map = props.place ?? ((value: number) => value);
