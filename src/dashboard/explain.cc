@@ -6,6 +6,7 @@
 #include <fmt/core.h>
 
 #include "base/text.h"
+#include "processor/ownership/move_reason.h"
 
 namespace evenkeel::dashboard {
 namespace {
@@ -40,6 +41,19 @@ std::string cost(const processor::OwnerMove& move) {
     return words.empty() ? "" : "; " + listed(words);
 }
 
+// Behind "It came from agg-7f2c".
+std::string cause_words(const processor::OwnerMove& move) {
+    processor::TransferFacts facts{.self = move.from, .to = move.to};
+    if (move.reason == transfer_reason(facts)) return " because shares differed";
+    facts.by_load = true;
+    if (move.reason == transfer_reason(facts)) return " because loads differed";
+    facts.has_joined = true;
+    if (move.reason == transfer_reason(facts)) return " when " + shown(move.to) + " joined";
+    facts.is_leaving = true;
+    if (move.reason == transfer_reason(facts)) return ", which stopped";
+    return " (" + printable(move.reason, reason_bytes_max) + ")";
+}
+
 std::string origin_sentence(const GroupView& view, std::uint32_t partition) {
     const auto move = std::ranges::find_if(view.moves, [&](const processor::OwnerMove& each) {
         return each.partition.value == partition;
@@ -56,8 +70,7 @@ std::string origin_sentence(const GroupView& view, std::uint32_t partition) {
         return fmt::format("It was taken over from {}, which was silent{}.", shown(move->from),
                            cost(*move));
     }
-    return fmt::format("It came from {} ({}){}.", shown(move->from),
-                       printable(move->reason, reason_bytes_max), cost(*move));
+    return fmt::format("It came from {}{}{}.", shown(move->from), cause_words(*move), cost(*move));
 }
 
 // The shares of the members that take partitions, the largest first.
@@ -80,9 +93,15 @@ std::string balance_sentence(const GroupView& view) {
     const std::string said = shares.size() <= named_max
                                  ? "are " + listed(words)
                                  : fmt::format("go from {} to {}", shares.back(), shares.front());
+    const std::size_t least = view.partitions.size() / shares.size();
+    const std::string fair = view.partitions.size() % shares.size() == 0
+                                 ? std::to_string(least)
+                                 : fmt::format("{} or {}", least, least + 1);
     return shares.front() - shares.back() <= 1
-               ? fmt::format("It stays: shares {}, and moving it would make nothing more even.",
-                             said)
+               ? fmt::format(
+                     "It stays: shares {}. A fair share of {} among {} is {}, so moving it "
+                     "would make nothing more even.",
+                     said, view.partitions.size(), shares.size(), fair)
                : fmt::format("Shares {}, so partitions still move, one after another.", said);
 }
 

@@ -19,7 +19,7 @@ GroupView two_members() {
     view.partitions[0] = {
         .partition = 0, .owner = "ada", .epoch = 3, .owned_since_ms = 1000, .phase = "owned"};
     view.partitions[1] = {.partition = 1, .owner = "bob", .epoch = 1, .phase = "owned"};
-    view.moves = {{{0}, {3}, 1000, "bob", "ada", "handed over for balance, 2 members"}};
+    view.moves = {{{0}, {3}, 1000, "bob", "ada", "handed over: 'ada' joined"}};
     return view;
 }
 
@@ -40,8 +40,7 @@ TEST(Explain, says_what_the_page_is_tested_with) {
     view.partitions.resize(16);
     view.partitions[11] = {.partition = 11, .owner = "agg-03da", .epoch = 14, .phase = "owned"};
     view.partitions[11].state = "stalled";
-    view.moves = {
-        {{11}, {14}, 1, "agg-7f2c", "agg-03da", "handed over for balance, 3 members", 41, 0}};
+    view.moves = {{{11}, {14}, 1, "agg-7f2c", "agg-03da", "handed over: 'agg-03da' joined", 41, 0}};
 
     io::system::SystemFiles files;
     const auto bytes =
@@ -58,7 +57,15 @@ TEST(Explain, says_whence_it_came_and_what_that_cost) {
               "It was taken over from bob, which was silent; nobody read it for 6.8 s and 212 "
               "events repeated.");
     EXPECT_EQ(origin("bob", "ada", "handed over: 'bob' stops", {}, 1),
-              "It came from bob (handed over: 'bob' stops); 1 event repeated.");
+              "It came from bob, which stopped; 1 event repeated.");
+    EXPECT_EQ(origin("bob", "ada", "handed over: 'ada' joined", 41, 0),
+              "It came from bob when ada joined; nobody read it for 41 ms and nothing repeated.");
+    EXPECT_EQ(origin("bob", "ada", "handed over: shares differ", {}, {}),
+              "It came from bob because shares differed.");
+    EXPECT_EQ(origin("bob", "ada", "handed over: loads differ", {}, {}),
+              "It came from bob because loads differed.");
+    EXPECT_EQ(origin("bob", "ada", "handed over for balance, 2 members", {}, {}),
+              "It came from bob (handed over for balance, 2 members).");
     EXPECT_EQ(origin("", "ada", "nobody had it before", {}, {}), "Nobody had it before ada.");
     EXPECT_EQ(origin("ada", "ada", "taken up again after a restart", 74'000, {}),
               "ada had it before it was restarted; nobody read it for 1 min 14 s.");
@@ -71,7 +78,8 @@ TEST(Explain, says_why_it_stays_or_where_it_goes) {
     GroupView view = two_members();
     const auto future = [&](std::uint32_t partition) { return explain(view, partition)[1]; };
     EXPECT_EQ(future(0),
-              "It stays: shares are 1 and 1, and moving it would make nothing more even.");
+              "It stays: shares are 1 and 1. A fair share of 2 among 2 is 1, so moving it would "
+              "make nothing more even.");
     view.members[0].share = 4;
     EXPECT_EQ(future(0), "Shares are 4 and 1, so partitions still move, one after another.");
     view.partitions[0].phase = "offered";

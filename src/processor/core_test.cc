@@ -271,7 +271,7 @@ TEST(Core, tells_who_had_a_partition_and_why_it_moved) {
         if (moves.size() < 4) continue;
         ++moved;
         EXPECT_EQ(moves[1].to, "b");
-        EXPECT_EQ(moves[1].reason, "handed over for balance, 2 members");
+        EXPECT_EQ(moves[1].reason, "handed over: 'b' joined");
         EXPECT_EQ(moves[1].repeated, 0);
         EXPECT_EQ(moves[2].from, "b");
         EXPECT_EQ(moves[2].reason, "taken over: 'b' has not been heard of");

@@ -7,26 +7,11 @@ import { main, test } from "../interop/js/harness.mjs";
 import { args, browser, open } from "./support/browser.mjs";
 import { evil, thousand } from "./support/groups.mjs";
 import { stand_in } from "./support/stand_in.mjs";
+import { head, visit } from "./support/visit.mjs";
 
 const group = "/ui/hubs/homes/groups/aggregator";
 const large = "/ui/hubs/telemetry/groups/indexer/processors";
 const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-
-// Opens `path` of a stand-in in `state`, runs `body`, and refuses what the browser complained about.
-async function visit(context, state, path, body, options = {}) {
-  const server = await stand_in(process.env.DASHBOARD, state);
-  const { page, problems } = await open(context.browser.context, server.address + path, options);
-  if (options.size) await page.setViewportSize(options.size);
-  try {
-    await body(page, server);
-    assert.deepEqual(problems, []);
-  } finally {
-    await page.close();
-    await server.close();
-  }
-}
-
-const head = (page, words) => page.getByRole("heading", { level: 1, name: words }).waitFor({ timeout: 20000 });
 
 test("verdicts_name_what_matters_first", async (context) => {
   for (const [state, words] of [["balanced", "On an even keel."], ["takeover", /agg-03da is silent\. Take-over (in|is due)/],
@@ -46,7 +31,7 @@ test("the_picture_is_a_table_with_words", async (context) => {
 
 test("a_hand_over_says_what_was_repeated", (context) => visit(context, "handover", `${group}/processors`, async (page, server) => {
   await page.getByText(/Nothing was repeated so far\.$/).waitFor();
-  server.event("move", { topic: "group:homes/aggregator", at: "2026-11-18T14:32:08.200Z", p: 8, from: "agg-7f2c", to: "agg-e5a0", reason: "handed over for balance, 4 members", gap_ms: 38, repeated: 212 });
+  server.event("move", { topic: "group:homes/aggregator", at: "2026-11-18T14:32:08.200Z", p: 8, from: "agg-7f2c", to: "agg-e5a0", reason: "handed over: 'agg-e5a0' joined", gap_ms: 38, repeated: 212 });
   await page.getByText(/212 events were repeated\.$/).waitFor();
 }));
 

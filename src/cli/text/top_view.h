@@ -6,7 +6,7 @@
 //      P   IN      BEHIND                    OWNER  CHECKPOINT  STORED
 //      0   591/s    0.2 s               ▇▇━━ A       18,209,216  0.7 s ago
 //      1   622/s   18 min  ■ parked ▇▇▇▇▇▇━━ B       18,246,735  18 min ago
-//      14:26:11  1  A → B  handed over: agg-b91e joined
+//      14:26:11  1  A → B  handed over: 'agg-b91e' joined
 //
 // Narrow terminals get fewer columns, low ones fewer rows: what needs somebody comes first.
 // What comes from elsewhere (names, reasons) has no control characters here.

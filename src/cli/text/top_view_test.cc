@@ -36,7 +36,7 @@ GroupView a_group() {
         view.partitions.push_back(row);
     }
     view.moves.push_back(
-        {{3}, {2}, 1'794'964'513'000, "agg-7f2c", "agg-b91e", "handed over: agg-b91e joined"});
+        {{3}, {2}, 1'794'964'513'000, "agg-7f2c", "agg-b91e", "handed over: 'agg-b91e' joined"});
     return view;
 }
 
@@ -64,7 +64,7 @@ TEST(TopView, shows_the_whole_picture) {
     EXPECT_NE(lines[3].find("▇ A "), std::string::npos) << lines[3];
     EXPECT_NE(lines[3].find("18,209,216  0.7 s ago"), std::string::npos) << lines[3];
     EXPECT_NE(lines[8].find("B  "), std::string::npos) << lines[8];
-    EXPECT_NE(lines[9].find("  3  A → B  handed over: agg-b91e joined"), std::string::npos);
+    EXPECT_NE(lines[9].find("  3  A → B  handed over: 'agg-b91e' joined"), std::string::npos);
 }
 
 TEST(TopView, fits_every_width) {

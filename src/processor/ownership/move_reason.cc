@@ -10,7 +10,7 @@ std::string claim_reason(const ClaimFacts& claim) {
         return fmt::format("taken over: '{}' has not been heard of", claim.from);
     }
     if (!claim.from.empty()) {
-        return fmt::format("taken from '{}', which knows no hand-over, for balance", claim.from);
+        return fmt::format("taken from '{}', which knows no hand-over: shares differ", claim.from);
     }
     return claim.epoch.value == 1 ? "nobody had it before" : "it was free";
 }
@@ -25,7 +25,8 @@ std::string transfer_reason(const TransferFacts& transfer) {
             "handed over: '{}' has not heard from the hub for {} s", transfer.self,
             std::chrono::duration_cast<std::chrono::seconds>(*transfer.unread).count());
     }
-    return fmt::format("handed over for balance, {} members", transfer.members);
+    if (transfer.has_joined) return fmt::format("handed over: '{}' joined", transfer.to);
+    return transfer.by_load ? "handed over: loads differ" : "handed over: shares differ";
 }
 
 }  // namespace evenkeel::processor

@@ -19,10 +19,11 @@ std::string claim_reason(const ClaimFacts& claim);
 
 struct TransferFacts {
     std::string self;
-    std::string to;  // "" if it was released
+    std::string to = {};  // "" if it was released
     bool is_leaving = false;
-    std::optional<Duration> unread;  // how long we have not heard from the hub
-    std::size_t members = 0;
+    std::optional<Duration> unread = {};  // how long we have not heard from the hub
+    bool has_joined = false;              // `to`, since the group was even last
+    bool by_load = false;                 // shares are made even by load, else by number
 };
 std::string transfer_reason(const TransferFacts& transfer);
 

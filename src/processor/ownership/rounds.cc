@@ -239,10 +239,19 @@ void Rounds::make_plan(Instant now) {
     unowned_ = static_cast<std::uint32_t>(
         std::count_if(view_.partitions.begin(), view_.partitions.end(),
                       [](const ViewPartition& partition) { return partition.owner == nobody; }));
+    const bool has_offers = std::ranges::any_of(
+        view_.partitions, [](const ViewPartition& each) { return each.offered_to != nobody; });
+    if (!even_at_ || (plan_.moves.empty() && !has_offers)) even_at_ = now;
     if (renewals_.set_foreign(view_)) {
         trace(TraceLevel::info,
               "processors of another SDK share this group: our entries are renewed as they expect");
     }
+}
+
+bool Rounds::has_joined(const std::string& id) const {
+    const auto found = members_.others().find(id);
+    return found != members_.others().end() && even_at_ &&
+           found->second.incarnation_since > *even_at_;
 }
 
 void Rounds::begin_offers(Instant asked, Instant now) {
@@ -397,10 +406,14 @@ void Rounds::on_hand_over_ended(PartitionId partition, HandOvers::Outcome outcom
             ++counts_.handed_over;
             const std::string to = ownerships_[partition].owner;
             const auto& since = unread_.since();
-            report_move(partition, options_.id, to,
-                        transfer_reason({options_.id, to, state_ == State::leaving,
-                                         since ? std::optional(now - *since) : std::nullopt,
-                                         view_.members.size()}));
+            report_move(
+                partition, options_.id, to,
+                transfer_reason({.self = options_.id,
+                                 .to = to,
+                                 .is_leaving = state_ == State::leaving,
+                                 .unread = since ? std::optional(now - *since) : std::nullopt,
+                                 .has_joined = has_joined(to),
+                                 .by_load = plan_.by_load}));
             unread_.on_given_up(now);
             break;
         }

@@ -93,6 +93,8 @@ private:
     void reconcile(PartitionId partition, Instant asked);
     void decide(Instant asked);
     void make_plan(Instant now);
+    // Since nothing had to move: so what moves to it moves because of that.
+    bool has_joined(const std::string& id) const;
     void begin_offers(Instant asked, Instant now);
     void publish();
     void tidy_up(Instant now);
@@ -131,6 +133,7 @@ private:
     Unread unread_;
     View view_;
     Plan plan_;
+    std::optional<Instant> even_at_;  // nothing had to move then; at first: when we first looked
 
     const std::function<void()> emptied_;
     State state_ = State::created;

@@ -44,7 +44,7 @@ function snapshot(members, partitions, moves, more = {}) {
 }
 
 const joined = [[14, 'B', 357_000, 38], [11, 'A', 357_100, 41], [8, 'B', 358_000, 36], [4, 'B', 358_100, 52], [2, 'A', 358_200, 44]]
-    .map(([p, from, ms, gap]) => ({ at: at(ms), p, from: ids[from], to: ids.C, reason: 'handed over for balance, 3 members', gap_ms: gap, repeated: 0 }));
+    .map(([p, from, ms, gap]) => ({ at: at(ms), p, from: ids[from], to: ids.C, reason: `handed over: '${ids.C}' joined`, gap_ms: gap, repeated: 0 }));
 const first = [[15, 'A'], [14, 'C'], [13, 'A'], [9, 'A']].map(([p, to]) => ({ at: at(2_046_000), p, from: null, to: ids[to], reason: 'nobody had it before', gap_ms: null, repeated: 0 }));
 
 function three() {
@@ -85,7 +85,7 @@ export function handover() {
     set(5, { phase: 'draining', next: ids.D, behind_ms: 700, stored_ms: 20, repeats_max: 0 });
     set(8, { phase: 'draining', next: ids.D, behind_ms: 900 });
     set(13, { phase: 'offered', next: ids.D });
-    return snapshot(members, partitions, [{ at: at(283), p: 0, from: ids.A, to: ids.D, reason: 'handed over for balance, 4 members', gap_ms: 38, repeated: 0 }, ...first]);
+    return snapshot(members, partitions, [{ at: at(283), p: 0, from: ids.A, to: ids.D, reason: `handed over: '${ids.D}' joined`, gap_ms: 38, repeated: 0 }, ...first]);
 }
 
 export function why() {
@@ -119,9 +119,9 @@ export function thousand() {
     Object.assign(partitions[730], { state: 'parked', since: at(2_600_000), behind_ms: 2_600_000 });
     const moves = [];
     const batch = (ms, reason, to, n) => { for (let i = 0; i < n; ++i) moves.push({ at: at(ms + i), p: (i * 24 + n) % 1000, from: owners[i % 20], to, reason, gap_ms: 40, repeated: 0 }); };
-    batch(738_000, 'handed over for balance, 24 members', owners[23], 41);
+    batch(738_000, "handed over: 'idx-24' joined", owners[23], 41);
     batch(3_116_000, "handed over: 'idx-09' stops", owners[8], 43);
-    batch(3_217_000, 'handed over for balance, 23 members', owners[22], 43);
+    batch(3_217_000, "handed over: 'idx-23' joined", owners[22], 43);
     return snapshot(members, partitions, moves, { hub: 'telemetry', group: 'indexer', dead_letters: 0 });
 }
 

@@ -2,6 +2,7 @@
 import { duration, moment, pad } from '../../formats';
 import { server_now } from '../../clock';
 import type { GroupModel } from '../../model/group';
+import { in_short } from '../../model/reason';
 import { troubles } from '../../model/verdict';
 import { Kbd, Name, Time } from '../../parts/basics';
 import { open_partition } from '../processors';
@@ -14,7 +15,7 @@ function causes(model: GroupModel): { at: string; text: string; moves: number; b
     for (const member of model.members) if (member.state === 'silent')
         found.push({ at: new Date(server_now() - (model.silent_ms(member) ?? 0)).toISOString(), text: `${member.id} silent`, moves: member.share, bad: true });
     for (const move of model.moves) {
-        const text = move.reason.replace(/^[a-z ]+: /, ''), last = found.at(-1);
+        const text = in_short(move.reason).replace(/^[a-z ]+: /, ''), last = found.at(-1);
         if (last && !last.bad && last.text === text && Math.abs((moment(last.at) ?? 0) - (moment(move.at) ?? 0)) < 60_000) ++last.moves;
         else found.push({ at: move.at, text, moves: 1, bad: false });
     }

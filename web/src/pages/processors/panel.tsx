@@ -4,6 +4,7 @@ import { count, duration, moment, pad, plural, unknown } from '../../formats';
 import { server_now } from '../../clock';
 import { get, group_path } from '../../api/client';
 import { type GroupModel, states } from '../../model/group';
+import { in_short } from '../../model/reason';
 import { Badge, Name, Panel, Text, Time } from '../../parts/basics';
 import { address, go_query } from '../../route';
 import { state } from '../../state';
@@ -76,7 +77,7 @@ export function PartitionPanel({ model, p, live }: { model: GroupModel; p: numbe
         <Figures model={model} p={p} />
         <h3>Last moves</h3>
         {moves.length ? <div class="movelist">{moves.map(move => <><span class="mono muted"><Time v={move.at} /></span>
-            <span><Owner model={model} id={move.from} /> → <Owner model={model} id={move.to} /></span><span class="muted ellipsis" title={move.reason}><Text v={move.reason.split(':')[0] ?? ''} /></span><span>{duration(move.gap_ms, 'move')}</span></>)}</div>
+            <span><Owner model={model} id={move.from} /> → <Owner model={model} id={move.to} /></span><span class="muted ellipsis" title={move.reason}><Text v={in_short(move.reason).split(':')[0]!} /></span><span>{duration(move.gap_ms, 'move')}</span></>)}</div>
             : <p class="muted">None is in the journal.</p>}
         {manage ? null : <p class="muted quiet">Your key may look, not change.</p>}
         {dialog === 'pause' ? <PauseDialog model={model} partition={p} close={close} /> : null}
