@@ -7,6 +7,7 @@ import { events, letters, one_event, one_letter } from './events.mjs';
 const explained = JSON.parse(readFileSync(new URL('explain.json', import.meta.url), 'utf8'));
 const iso = ms => new Date(moment - ms).toISOString();
 const root_key = { name: 'RootManageSharedAccessKey', hub: null, rights: ['Listen', 'Manage', 'Send'], fixed: true };
+const homes_key = { name: 'of homes', hub: 'homes', rights: ['Listen', 'Manage', 'Send'], fixed: true };
 const group_of = state => (groups[state] ?? groups.why)();
 
 const server = () => ({
@@ -16,6 +17,8 @@ const server = () => ({
 
 function watched(state) {
     if (state === 'empty') return [];
+    if (state === 'two_groups') return ['aggregator', 'alarms'].map(group => ({ ...watched('balanced')[0], group }));
+    if (state === 'unknown') return watched('balanced').map(group => ({ ...group, behind_ms: null, lag_events: null, loss_s: null }));
     const snapshot = group_of(state), owners = snapshot.members.map(one => one.id);
     const worst = Math.max(0, ...snapshot.partitions.map(one => one.behind_ms ?? 0));
     return [{
@@ -31,6 +34,8 @@ export function answers(state, method, url, body, authorization) {
     const path = decodeURIComponent(url.pathname.replace('/api/v1', ''));
     if (state === 'closed' && !authorization) return [401, { error: { code: 'unauthorized', message: 'A token is needed.' } }];
     if (state === 'closed' && !authorization.includes('skn=operators')) return [401, { error: { code: 'unauthorized', message: 'The key is not known.' } }];
+    if (state === 'one_hub' && /^\/(keys|connections)(\/|$)/.test(path)) return [403, { error: { code: 'forbidden', message: 'the token does not allow this' } }];
+    if (state === 'one_hub' && path === '/server') return [200, { ...server(), access: { rule: 'of homes', rights: ['Listen', 'Manage', 'Send'], hub: 'homes', open: false } }];
     if (path === '/server') return [200, state === 'closed' ? { ...server(), mode: 'serve', access: { rule: 'operators', rights: ['Listen', 'Manage'], hub: null, open: false } } : server()];
     if (path === '/groups') return [200, { groups: watched(state) }];
     if (path === '/hubs' && method === 'GET') return [200, { hubs: state === 'hostile' ? [{ name: evil, partitions: 16 }] : [{ name: 'homes', partitions: 16 }, { name: 'telemetry', partitions: 1000 }] }];
@@ -48,11 +53,13 @@ function browse(state, path, url, method, body) {
     if (path.endsWith('/events')) return method === 'POST' ? [201, { sent: [{ partition: 11, first: 18_338_221, last: 18_338_221 }] }] : [200, events(state, url.searchParams.get('where'))];
     if (path.endsWith('/dead-letters')) return [200, letters(state, url.searchParams.get('cause'))];
     if (/\/dead-letters\/\d+\/\d+$/.test(path)) return method === 'DELETE' ? [204, undefined] : [200, one_letter(state)];
+    if (state === 'refused' && path.endsWith('/2/18199120/resend')) return [429, { error: { code: 'overloaded', message: 'The quota of this key is used up.' } }];
     if (path.endsWith('/resend')) return [200, { partition: 7, sequence_number: 18_338_221 }];
-    if (path === '/connections') return [200, { total: connections(state).length, next: null, connections: connections(state) }];
-    if (path === '/keys' && method === 'POST') return [201, { ...JSON.parse(body), hub: null, fixed: false, primary_key: 'made-key', secondary_key: 'other-key' }];
-    if (path.includes('/keys/')) return method === 'DELETE' ? [204, undefined] : [200, { ...(path.startsWith('/keys/') ? root_key : { name: 'devices', hub: 'homes', rights: ['Send'], fixed: false }), primary_key: 'shown-key', secondary_key: 'other-key' }];
+    if (path.endsWith('/connections')) return [200, { total: connections(state).length, next: null, connections: connections(state) }];
+    if (path.endsWith('/keys') && method === 'POST') return [201, { ...JSON.parse(body), hub: path === '/keys' ? null : 'homes', fixed: false, primary_key: 'made-key', secondary_key: 'other-key' }];
+    if (path.includes('/keys/')) return method === 'DELETE' ? [204, undefined] : [200, { ...(path.startsWith('/keys/') ? root_key : decodeURIComponent(path).endsWith('/of homes') ? homes_key : { name: 'devices', hub: 'homes', rights: ['Send'], fixed: false }), primary_key: 'shown-key', secondary_key: 'other-key' }];
     if (path === '/hubs' && method === 'POST') return [201, {}];
+    if (path.endsWith('/homes/keys')) return [200, { keys: [homes_key, { name: 'devices', hub: 'homes', rights: ['Send'], fixed: false }] }];
     if (path === '/keys') return [200, { keys: [root_key, { name: state === 'hostile' ? evil : 'devices', hub: 'homes', rights: ['Send'], fixed: false }] }];
     if (path.endsWith('/readers')) return [200, { readers: groups.balanced().partitions.flatMap(one => [{ partition: one.p, group: state === 'hostile' ? evil : 'aggregator', name: state === 'hostile' ? evil : one.owner, epoch: one.epoch, next_sequence_number: one.end }, { partition: one.p, group: 'alarms', name: null, epoch: null, next_sequence_number: one.end }]) }];
     if (path.endsWith('/partitions')) return [200, { partitions: balanced_partitions() }];

@@ -11,6 +11,8 @@ function event(p, seq, ms, key, body, more = {}) {
 
 export function one_event(state) {
     if (state === 'hostile') return event(0, 1, 154, evil, { [evil]: evil }, { properties: { [evil]: evil }, content_type: evil, message_id: evil, sections: [{ name: evil, hex: '00534f' }] });
+    if (state === 'options') return event(11, 18_289_733, 154, '--count=1000', '--file=/etc/passwd');
+    if (state === 'cut') return event(11, 18_289_733, 154, null, 'x'.repeat(65_536), { bytes: 900_000, body: { kind: 'text', value: 'x'.repeat(65_536), truncated: true } });
     return event(11, 18_289_733, 154, 'home-48213', { home: 48213, kind: 'glass', state: 'broken', sensor: { id: 4, name: 'terrace door', battery: 0.81 }, at: moment - 162 }, { sections: [{ name: 'application-properties', hex: '00537400c1' }] });
 }
 

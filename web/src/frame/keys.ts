@@ -1,5 +1,5 @@
 // Keyboard: pages say which keys they take; none works while typing, and single letters can be turned off.
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 
 export type Keys = Record<string, () => void>;
 
@@ -42,7 +42,7 @@ export function listen_to_keys(): void {
 
 // Takes these keys while the component is shown; the newest component comes first.
 export function use_keys(keys: Keys): void {
-    useEffect(() => {
+    useLayoutEffect(() => {  // before the reader sees it: a key never acts on what was shown before
         layers.push(keys);
         return () => { layers.splice(layers.indexOf(keys), 1); };
     });
