@@ -76,3 +76,14 @@ test('the lag scale is fixed', () => {
 test('what somebody set has no units that are zero', () => {
     assert.deepEqual([86_400_000, 7 * 86_400_000, 6000, 90 * 60_000, null].map(f.setting), ['24 h', '7 d', '6 s', '1 h 30 min', '–']);
 });
+
+test('what is less than a bound is never the bound', () => {
+    assert.deepEqual([0, 999, 1000, 58_999, 59_000, 60_000, 74_000, 3_599_999, 3_600_000].map(ms => f.below(ms)), ['1 s', '1 s', '2 s', '59 s', '1 min', '2 min', '2 min', '1 h', '2 h']);
+    assert.equal(f.below(null), '–');
+});
+
+test('a time without seconds', () => {
+    const now = Date.parse('2026-11-18T14:32:08'), day = 86_400_000;
+    assert.equal(f.short_time(now, now), '14:32');
+    assert.equal(f.short_time(now - day, now), '17 Nov 14:32');
+});

@@ -67,6 +67,16 @@ export function rough(ms: Figure, meaning: Meaning = 'lag'): string {
     return first!.join(' ');
 }
 
+// "less than 2 min": the next whole unit, so that what is exactly a minute is less than two.
+export function below(ms: Figure): string {
+    if (!known(ms)) return unknown;
+    const seconds = Math.floor(Math.max(0, ms) / 1000) + 1;
+    if (seconds < 60) return `${seconds} s`;
+    const minutes = Math.floor(ms / 60_000) + 1;
+    if (minutes < 60) return `${minutes} min`;
+    return `${Math.floor(ms / 3_600_000) + 1} h`;
+}
+
 // A span that was set by somebody: "24 h", "7 d", "90 min", without units that are zero.
 export function setting(ms: Figure): string {
     if (!known(ms)) return unknown;
@@ -109,6 +119,11 @@ export function time(value: Moment, now: number, exact = false): string {
     if (date.toDateString() !== today.toDateString()) return `${date.getDate()} ${months[date.getMonth()]} ${clock}`;
     const seconds = `${clock}:${digits(date.getSeconds())}`;
     return exact ? `${seconds}.${digits(date.getMilliseconds(), 3)}` : seconds;
+}
+
+// 14:32, or 15 Nov 14:32 on another day than `now`: where seconds do not matter.
+export function short_time(value: Moment, now: number): string {
+    return time(value, now).replace(/^(\d\d:\d\d):\d\d$/, '$1');
 }
 
 export function hour_minute(value: number): string {

@@ -1,9 +1,9 @@
 // Lag: the nearest loss in words, behind over time against the hub's retention, every partition over time, and a table.
-import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { group_path } from '../api/client';
 import type { Lag } from '../api/types';
 import { server_now } from '../clock';
-import { count, duration, moment, pad, rate, setting, time, unknown } from '../formats';
+import { below, count, duration, moment, pad, rate, setting, short_time, time, unknown } from '../formats';
 import { type GroupModel, states } from '../model/group';
 import { use_get, use_title } from '../model/load';
 import { loss_is_soon } from '../model/loss';
@@ -15,6 +15,7 @@ import { Spoken } from '../parts/spoken';
 import { signs } from '../picture/rows';
 import { address, go_query } from '../route';
 import { state, use_state } from '../state';
+import { PauseDialog } from './processors/actions';
 import { StoreFailed } from './processors/store_failed';
 
 const ranges = { '1h': 3_600_000, '24h': 86_400_000 } as const;
@@ -28,7 +29,8 @@ function worst_of(model: GroupModel): number | null {
 }
 
 function Verdict({ model, range }: { model: GroupModel; range: keyof typeof ranges }) {
-    const worst = worst_of(model), keeps = model.retention_ms;
+    const worst = worst_of(model), keeps = model.retention_ms, [resuming, set_resuming] = useState<number | null>(null);
+    const held = worst !== null && ['parked', 'paused'].includes(states[model.state[worst]!]!);
     let head: preact.ComponentChildren = 'Nothing is behind.', sub = 'No checkpoint yet.';
     if (worst !== null) {
         const left = model.loss[worst]! * 1000, kind = states[model.state[worst]!]!, since = moment(model.since[worst] ?? null);
@@ -38,13 +40,15 @@ function Verdict({ model, range }: { model: GroupModel; range: keyof typeof rang
         if (model.behind[worst]! < even_ms) head = `Nobody is more than ${duration(model.behind[worst])} behind.`;
         else if (Number.isNaN(left)) head = `Partition ${name} is ${duration(model.behind[worst])} behind.`;
         else head = <>Partition {name} loses events in <span class={soon ? 'bad' : 'warn'}>{duration(left, 'left')}</span>.</>;
-        sub = `${kind !== 'ok' ? `It is ${kind}${since === null ? '' : ` since ${time(since, server_now())}`}${keeps === null ? '. ' : ' and the'}` : 'The'}${keeps === null ? '' : ` hub keeps ${setting(keeps)}. `}All others are less than ${duration(Math.max(second, 100))} behind.`;
+        sub = `${kind !== 'ok' ? `It is ${kind}${since === null ? '' : ` since ${short_time(since, server_now())}`}${keeps === null ? '. ' : ' and the'}` : 'The'}${keeps === null ? '' : ` hub keeps ${setting(keeps)}. `}All others are less than ${below(second)} behind.`;
         if (model.behind[worst]! < even_ms) sub = keeps === null ? '' : `The hub keeps ${setting(keeps)}.`;
-        else if (kind === 'ok' && keeps === null) sub = `All others are less than ${duration(Math.max(second, 100))} behind.`;
+        else if (kind === 'ok' && keeps === null) sub = `All others are less than ${below(second)} behind.`;
     }
     return <div class="verdict"><div><h1>{head}</h1><p>{sub}</p></div><Spoken text={sub} /><div class="act">
         <Segments label="Range" options={[['1h', '1 h'], ['24h', '24 h']] as const} value={range} choose={value => go_query({ range: value }, true)} />
-        {worst !== null && states[model.state[worst]!] !== 'ok' ? <a class="btn" href={address('processors', model.hub, model.group, { p: String(worst) })}>Look at {pad(worst, model.size)}</a> : null}</div></div>;
+        {held && state.may('Manage') && state.offline_since === null ? <button type="button" class="btn" onClick={() => set_resuming(worst)}>Resume {pad(worst!, model.size)}…</button>
+            : worst !== null && states[model.state[worst]!] !== 'ok' ? <a class="btn" href={address('processors', model.hub, model.group, { p: String(worst) })}>Look at {pad(worst, model.size)}</a> : null}</div>
+        {resuming === null ? null : <PauseDialog model={model} partition={resuming} close={() => set_resuming(null)} />}</div>;
 }
 
 // At most `columns` points: the largest of each column, so that a short peak is not lost.
@@ -91,7 +95,13 @@ function HeatMap({ lag, from, to, width }: { lag: Lag; from: number; to: number;
     return <canvas ref={box} role="img" aria-label={`How far behind each of ${lag.partitions} partitions was over time. The table below says it for now.`} />;
 }
 
-function History({ lag, range }: { lag: Lag; range: keyof typeof ranges }) {
+// Since when the partition that is furthest behind stands still, as a note of the chart.
+function stop_of(model: GroupModel): { at: number; text: string; above: boolean }[] {
+    const p = worst_of(model), kind = p === null ? 'ok' : states[model.state[p]!]!, at = p === null ? null : moment(model.since[p] ?? null);
+    return p === null || kind === 'ok' || at === null ? [] : [{ at, text: `${pad(p, model.size)} ${kind} at ${short_time(at, server_now())}`, above: true }];
+}
+
+function History({ model, lag, range }: { model: GroupModel; lag: Lag; range: keyof typeof ranges }) {
     const [box, width] = use_width();
     const now = server_now(), from = now - ranges[range], keeps = lag.retention_ms, top = Math.max(3_600_000, keeps ?? 86_400_000), since = moment(lag.since);
     const log = (ms: number) => Math.log10(Math.max(ms, log_low) / log_low), drawn = useMemo(() => thin(lag, 1440), [lag]);
@@ -99,9 +109,9 @@ function History({ lag, range }: { lag: Lag; range: keyof typeof ranges }) {
     const minutes = Math.round(ranges[range] / 96 / 60_000);
     return <div ref={box}>
         <div class="legend"><h2>Behind</h2><span><i class="line accent" /> furthest</span><span><i class="line dashed" /> median of {lag.partitions}</span>{since !== null && since > from ? <span class="faint">since the server started {time(since, now)}</span> : null}</div>
-        {width ? <Chart t={drawn.t} from={from} to={now} width={width} height={200} low={log_low} high={top * 1.4} place={log} ticks={ticks} label="Furthest and median behind over time"
+        {width ? <Chart t={drawn.t} from={from} to={now} width={width} height={200} low={log_low} high={top * 1.4} place={log} ticks={ticks} label="Furthest and median behind over time" marks={stop_of(model)}
             lines={[{ values: drawn.furthest, colour: '--accent', width: 2 }, { values: drawn.median, colour: '--muted', dash: [4, 3] }]}
-            {...(keeps === null ? {} : { bound: { value: log(keeps), colour: '--bad', text: `${setting(keeps)}: what is older is gone` } })} /> : null}
+            {...(keeps === null ? {} : { bound: { value: log(keeps), colour: '--bad', text: `${setting(keeps)}: what is older is gone`, label: setting(keeps) } })} /> : null}
         <div class="legend heatlegend"><h2>Every partition, every {minutes > 1 ? `${minutes} min` : 'minute'}</h2><span class="sp" /><span class="faint heatkey">0.5 s {[0, 1, 2, 3, 4, 5, 6].map(i => <i class={`heat${i}`} />)} 1 h and more</span></div>
         {width ? <HeatMap lag={lag} from={from} to={now} width={width} /> : null}</div>;
 }
@@ -139,7 +149,7 @@ export function LagPage({ hub, group, query }: { hub: string; group: string; que
     if (loaded.error && !loaded.value && !missing) return <Failed error={loaded.error} again={loaded.again} />;
     if ((!loaded.value && !missing) || !model.ready) return <Waiting>Reading the history…</Waiting>;
     return <section class="page"><Verdict model={model} range={range} />
-        {loaded.value ? <History lag={loaded.value} range={range} /> : <p class="muted">This server keeps no history of the lag. What follows is now.</p>}
+        {loaded.value ? <History model={model} lag={loaded.value} range={range} /> : <p class="muted">This server keeps no history of the lag. What follows is now.</p>}
         <Table model={model} /></section>;
 }
 

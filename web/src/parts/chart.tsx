@@ -13,9 +13,9 @@ export interface ChartProps {
     ticks: { value: number; text: string; colour?: string }[];  // along the left side
     low: number; high: number;
     place?: (value: number) => number;  // maps a value to what is drawn, for logarithmic axes
-    marks?: { at: number; text: string }[];
+    marks?: { at: number; text: string; above?: boolean }[];  // above: the text ends before it, and no line leads down
     label: string;
-    bound?: { value: number; colour: string; text: string };
+    bound?: { value: number; colour: string; text: string; label: string };
 }
 
 const css = (name: string): string => getComputedStyle(document.documentElement).getPropertyValue(name.replace(/^var\((.*)\)$/, '$1')).trim();
@@ -31,6 +31,12 @@ function text_hooks(props: ChartProps): uPlot.Plugin {
             const x = plot.valToPos(mark.at / 1000, 'x', true);
             if (x < left || x > left + width) continue;
             pen.strokeStyle = pen.fillStyle = css('--muted');
+            if (mark.above) {
+                pen.textAlign = 'right';
+                const begin = x - 10 * ratio - pen.measureText(mark.text).width;
+                if (begin > left && x < taken) { pen.fillText(mark.text, x - 10 * ratio, top + height * 0.42); taken = begin; }
+                continue;
+            }
             pen.setLineDash([2 * ratio, 3 * ratio]);
             pen.beginPath(); pen.moveTo(x, top + height * 0.35); pen.lineTo(x, top + height * 0.82); pen.stroke();
             pen.setLineDash([]);
@@ -45,6 +51,8 @@ function text_hooks(props: ChartProps): uPlot.Plugin {
             pen.beginPath(); pen.moveTo(left, y); pen.lineTo(left + width, y); pen.stroke();
             pen.textAlign = 'left';
             pen.fillText(props.bound.text, left + 8 * ratio, y + 15 * ratio);
+            pen.textAlign = 'right';
+            pen.fillText(props.bound.label, left - 8 * ratio, y + 4 * ratio);
         }
         pen.restore();
     }] } };
@@ -77,7 +85,7 @@ export function Chart(props: ChartProps) {
         addEventListener('themechange', redraw);
         return () => removeEventListener('themechange', redraw);
     }, []);
-    const key = `${props.t.at(-1)} ${props.t.length} ${chart_step(props.from)} ${chart_step(props.to)} ${props.width} ${props.height} ${props.high} ${document.documentElement.dataset['theme']} ${props.marks?.length}`;
+    const key = `${props.t.at(-1)} ${props.t.length} ${chart_step(props.from)} ${chart_step(props.to)} ${props.width} ${props.height} ${props.high} ${document.documentElement.dataset['theme']} ${props.marks?.map(mark => mark.text).join()}`;
     useEffect(() => {
         if (props.width < 60) return undefined;
         const map = props.place ?? ((value: number) => value);
@@ -91,5 +99,5 @@ export function Sparkline({ values }: { values: (number | null)[] }) {
     const known = values.map(value => value ?? 0), most = Math.max(...known, 1e-9);
     if (known.length < 2) return <span class="faint">–</span>;
     const path = known.map((value, i) => `${(i / (known.length - 1) * 120).toFixed(1)},${(20 - value / most * 17).toFixed(1)}`).join('L');
-    return <svg class="spark" width={120} height={22} aria-hidden="true"><path d={`M${path}`} /></svg>;
+    return <svg class="spark" width={120} height={22} viewBox="0 0 120 22" preserveAspectRatio="none" aria-hidden="true"><path d={`M${path}`} /></svg>;
 }
