@@ -29,7 +29,7 @@ function needs(groups: Group[], overview: Overview): Need[] {
         const name = <><Name v={group.hub} /> / <Name v={group.group} /></>, to = address('processors', group.hub, group.group);
         if (group.state === 'failed') found.push({ tone: 'bad', sign: '✕', what: <>The store of {name} cannot be opened.</>, more: group.error ?? '', to });
         for (const one of group.needs ?? []) {
-            const more = <>{one.cause ? <Text v={one.cause} /> : null} {one.lag === null ? '' : `${plural(one.lag, 'event')} wait.`}</>;
+            const more = <>{one.cause ? <Text v={/[.!?]$/.test(one.cause) ? one.cause : `${one.cause}.`} /> : null} {one.lag === null ? '' : `${plural(one.lag, 'event')} wait.`}</>;
             found.push({ tone: one.state === 'parked' ? 'warn' : 'bad', sign: one.state === 'parked' ? '■' : '✕', what: <>Partition {pad(one.p, group.partitions)} of {name} is {one.state}.</>, more, to: address('processors', group.hub, group.group, { p: String(one.p) }) });
         }
         if (group.state === 'ok' && group.members === 0) found.push({ tone: 'warn', sign: '!', what: <>Nobody reads {name}.</>, more: group.lag_events === null ? '' : `${plural(group.lag_events, 'event')} wait.`, to });
@@ -107,7 +107,7 @@ function Hubs({ overview, groups }: { overview: Overview; groups: Group[] }) {
 
 export function OwnerStrip({ group, marks, width }: { group: Group; marks: OwnerMarks; width: number }) {
     const each = width / Math.max(1, group.strip.length);
-    return <svg class="strip" width={width} height={14} aria-hidden="true">{group.strip.map((owner, p) => {
+    return <svg class="strip" width={width} height={14} viewBox={`0 0 ${width} 14`} preserveAspectRatio="none" aria-hidden="true">{group.strip.map((owner, p) => {
         const mark = marks.of(group.owners[owner] ?? null);
         return <rect x={p * each} width={Math.max(0.5, each - (each > 4 ? 2 : 0))} height={14} rx={each > 4 ? 1 : 0} class={colour_class(mark)} />;
     })}</svg>;
@@ -133,7 +133,7 @@ function LastMoves({ moves, groups }: { moves: Move[]; groups: Group[] }) {
     }, [moves, groups]);
     const owner = (move: Move, id: string | null) => id === null ? <span class="faint">nobody</span> : <Badge mark={all.get(`${move.hub}\n${move.group}`)?.of(id) ?? null} id={id} />;
     return <div><h2>Last moves</h2><ul class="lastmoves">{moves.slice(0, 7).map(move => <li><span class="mono muted"><Time v={move.at} /></span><span class="muted ellipsis"><Name v={move.hub ?? ''} most={12} /> {pad(move.p, groups.find(one => one.hub === move.hub && one.group === move.group)?.partitions ?? move.p + 1)}</span>
-        <span>{owner(move, move.from)} <span class="faint">→</span> {owner(move, move.to)}</span><span class="muted ellipsis"><Text v={in_short(move.reason).replace(/^handed over: /, '')} /></span><span>{duration(move.gap_ms, 'move')}</span></li>)}</ul>
+        <span>{owner(move, move.from)} <span class="faint">→</span> {owner(move, move.to)}</span><span class="muted ellipsis"><Text v={in_short(move.reason).replace(/^(handed over|released|taken over): /, '')} /></span><span>{duration(move.gap_ms, 'move')}</span></li>)}</ul>
         {moves.length === 0 ? <p class="muted">None yet.</p> : null}</div>;
 }
 
