@@ -10,7 +10,7 @@ import { loss_is_soon } from './loss';
 export interface Piece { text: string; tone?: 'bad' | 'warn' }
 export interface Verdict { head: Piece[]; sub: string; spoken: string; needs: number; counting: boolean }
 
-const even_behind_ms = 5000, joined_recently_ms = 15_000;
+const many = 64, even_behind_ms = 5000, joined_recently_ms = 15_000;
 
 export interface Trouble { p: number; kind: 'stalled' | 'parked' | 'lost' | 'loss' | 'ownerless'; tone: 'bad' | 'warn' }
 
@@ -38,6 +38,17 @@ function furthest(model: GroupModel, skip?: (p: number) => boolean): number {
     return most;
 }
 
+// The owner whose partitions are much further behind than those of all others, by their median.
+export function slowest(model: GroupModel): string | null {
+    const medians = model.members.filter(member => member.state === 'active' && member.share > 1).map(member => {
+        const index = model.id_index(member.id), its: number[] = [];
+        for (let p = 0; p < model.size; ++p) if (model.owner[p] === index && !Number.isNaN(model.behind[p]!)) its.push(model.behind[p]!);
+        return { id: member.id, behind: its.sort((a, b) => a - b)[its.length >> 1] ?? 0 };
+    }).sort((a, b) => b.behind - a.behind);
+    const [first, second] = medians;
+    return first && second && first.behind > even_behind_ms && first.behind > 3 * second.behind ? first.id : null;
+}
+
 function silent(model: GroupModel, members: KnownMember[]): Verdict {
     const first = members[0]!, waiting: number[] = [];
     for (let p = 0; p < model.size; ++p) if (members.some(member => member.id === model.owner_of(p))) waiting.push(p);
@@ -48,9 +59,10 @@ function silent(model: GroupModel, members: KnownMember[]): Verdict {
     const gone = members.some(member => model.moves.slice(0, 64).some(move => move.from === member.id && server_now() - Date.parse(move.at) < 60_000));
     const then = waiting.length === 0 ? gone ? 'Its partitions are taken over.' : 'It owned nothing.'
         : left === Infinity ? `Silent for ${duration(for_ms, 'left')}.`
-            : left > 0 ? `Take-over in ${duration(left, 'left')}.` : 'Take-over is due now.';
-    const rest = model.size - waiting.length, needing = troubles(model).length;
-    const others = needing ? ` ${plural(needing, 'partition')} ${needing === 1 ? 'needs' : 'need'} you.` : '';
+            : left <= 0 ? 'Take-over is due now.'
+                : model.size > many ? `${members.length === 1 ? 'Its' : 'Their'} ${plural(waiting.length, 'partition')} ${waiting.length === 1 ? 'moves' : 'move'} in ${duration(left, 'left')}.` : `Take-over in ${duration(left, 'left')}.`;
+    const rest = model.size - waiting.length, needing = troubles(model).length, slow = slowest(model);
+    const others = needing ? ` ${plural(needing, 'partition')} ${needing === 1 ? 'needs' : 'need'} you${slow ? `; ${cut(slow)} is the slowest owner` : ''}.` : '';
     return {
         head: [{ text: name, tone: 'bad' }, { text: ` ${then}` }],
         sub: waiting.length && needing ? `${count(rest)} of ${plural(model.size, 'partition')} are read.${others}` : waiting.length ? `${plural(waiting.length, 'partition')} ${waiting.length === 1 ? 'waits' : 'wait'} for a new owner. ${rest ? `${count(rest)} go on as before.` : ''}` : 'The others go on as before.',

@@ -51,8 +51,9 @@ class Block {
         set_text(this.badge, mark?.letters ?? '?');
         set_name(this.name, member.id);
         const age = model.silent_ms(member);
-        set_class(this.first, silent ? 'line bad strong' : 'line');
-        set_text(this.first, silent ? `silent for ${duration(age, 'lag')}` : this.share(model, member));
+        const share = this.share(model, member);
+        set_class(this.first, silent ? 'line bad strong' : share.comes ? 'line comes' : 'line');
+        set_text(this.first, silent ? `silent for ${duration(age, 'lag')}` : share.text);
         const host = short && !silent ? '' : member.host ?? '';
         if (host) set_name(this.second_host, host); else set_text(this.second_host, '');
         set_text(this.second_text, silent ? `${host ? ' · ' : ''}${plural(member.share, 'partition')}` : (host ? ' · ' : '') + this.beat(member, age, live));
@@ -65,7 +66,7 @@ class Block {
         set_text(this.ends_right, `take-over, ${setting(total)}`);
     }
 
-    private share(model: GroupModel, member: KnownMember): string {
+    private share(model: GroupModel, member: KnownMember): { text: string; comes: boolean } {
         const index = model.id_index(member.id);
         let leaves = 0, comes = 0;
         for (let p = 0; p < model.size; ++p) {
@@ -73,9 +74,9 @@ class Block {
             if (model.owner[p] === index && model.next[p] !== index) ++leaves;
             else if (model.next[p] === index) ++comes;
         }
-        if (comes && !leaves) return `${count(member.share)} of ${plural(member.share + comes, 'partition')}`;
-        if (leaves || comes) return `${count(member.share)} → ${plural(member.share - leaves + comes, 'partition')}`;
-        return `${plural(member.share, 'partition')} · ${rate(member.in_per_s)}`;
+        if (comes && !leaves) return { text: `${count(member.share)} of ${plural(member.share + comes, 'partition')}`, comes: true };
+        if (leaves || comes) return { text: `${count(member.share)} → ${plural(member.share - leaves + comes, 'partition')}`, comes: false };
+        return { text: `${plural(member.share, 'partition')} · ${rate(member.in_per_s)}`, comes: false };
     }
 
     private beat(member: KnownMember, age: number | null, live: boolean): string {

@@ -30,7 +30,7 @@ function Histogram({ model }: { model: GroupModel }) {
         {counts.map((n, i) => {
             const height = Math.sqrt(n / most) * 58;
             return <><rect x={i * width} y={76 - height} width={27} height={height} class={i > 5 ? 'late' : ''} />
-                <text x={i * width + 13} y={72 - height} text-anchor="middle">{n || ''}</text><text x={i * width} y={92}>{steps[i]![1]}</text></>;
+                <text x={i * width + 13} y={72 - height} text-anchor="middle">{n || ''}</text><text x={i < steps.length - 1 ? i * width : 236} y={92} text-anchor={i < steps.length - 1 ? 'start' : 'end'}>{steps[i]![1]}</text></>;
         })}</svg>;
 }
 

@@ -48,7 +48,7 @@ export function Moves({ model, narrow, short, live }: { model: GroupModel; narro
     return <div class="moves">
         <h2>Moves <span class="faint">{recent ? `${recent} in the last 10 min` : 'none in the last 10 min'}</span></h2>
         <div class="scrollx"><table><thead><tr><th scope="col">Time</th><th scope="col">{narrow ? 'P.' : 'Partition'}</th><th scope="col">From, to</th><th scope="col">Why</th><th scope="col" class="r">Gap</th><th scope="col" class="r">{narrow ? 'Rep.' : 'Repeated'}</th></tr></thead><tbody>
-            {open.map(row => <tr key={row.key} class="flash"><td class="mono"><Time v={row.at} /></td><td class="mono">{row.partitions}</td>
+            {open.map(row => <tr key={row.key} class="flash"><td class="mono"><Time v={row.at} exact={exact && row.at !== null && now - row.at < 60_000 && !row.gone} /></td><td class="mono">{row.partitions}</td>
                 <td><Owner model={model} id={row.from} gone={row.gone} /> <span class="faint">→</span> {row.to === null ? <span class="faint">next</span> : <Owner model={model} id={row.to} />}</td>
                 <td>{row.why}</td><td class="r">{row.gap}</td><td class="r">{row.repeated}</td></tr>)}
             {shown.map(move => <tr key={`${move.at} ${move.p}`} class={fresh(move.at) ? 'flash new' : ''}><td class="mono muted"><Time v={move.at} exact={exact && now - (moment(move.at) ?? 0) < 60_000} /></td><td class="mono">{pad(move.p, model.size)}</td>
