@@ -3,7 +3,7 @@ import { useEffect, useRef, useState } from 'preact/hooks';
 import { get, group_path } from '../api/client';
 import type { Letter, LetterPage } from '../api/types';
 import { server_now } from '../clock';
-import { ago, count, moment, pad, plural, time } from '../formats';
+import { count, moment, pad, plural, rough, short_time } from '../formats';
 import { use_keys } from '../frame/keys';
 import { use_get, use_title } from '../model/load';
 import { Name, Time, Waiting } from '../parts/basics';
@@ -22,7 +22,7 @@ const words = ['No', 'One', 'Two', 'Three', 'Four', 'Five', 'Six', 'Seven', 'Eig
 function when(at: string, many: boolean): string {
     const ms = moment(at), now = server_now();
     if (ms === null) return '';
-    return many ? `newest ${now - ms < 3_600_000 ? ago(now - ms) : time(ms, now)}` : `${time(ms, now)}, once`;
+    return many ? `newest ${now - ms < 60_000 ? 'just now' : now - ms < 3_600_000 ? `${rough(now - ms)} ago` : short_time(ms, now)}` : `${short_time(ms, now)}, once`;
 }
 
 // Letters with their events, as a file. What it says while it works, or when it has failed.

@@ -1,9 +1,9 @@
 // One event: its body as a tree, as text, as bytes, its AMQP sections; resend, copy, save.
-import { useState } from 'preact/hooks';
-import { hub_path, segment, send } from '../../api/client';
-import type { Event } from '../../api/types';
+import { useEffect, useState } from 'preact/hooks';
+import { get, group_path, hub_path, segment, send } from '../../api/client';
+import type { Event, Snapshot } from '../../api/types';
 import { server_now } from '../../clock';
-import { bytes, count, moment, pad, time, visible } from '../../formats';
+import { bytes, count, moment, pad, time, until, visible } from '../../formats';
 import { use_get } from '../../model/load';
 import { CopyButton, Dialog, Name, Panel, Text } from '../../parts/basics';
 import { body_bytes, hex_lines, JsonTree, PlainText } from '../../parts/json_tree';
@@ -36,7 +36,7 @@ function Resend({ hub, event, close }: { hub: string; event: Event; close(): voi
         }
     };
     return <Dialog title="Resend this event" close={close}>
-        <p class="muted">A copy goes to the end{event.partition_key === null ? '' : ', with the same key, so it keeps its partition'}. It comes after newer events.</p>
+        <p class="muted">A copy goes to the end{event.partition_key === null ? '' : ', with the same key, so it keeps its partition'}. It comes after newer events. Body, content type and properties are sent; message and correlation id are not.</p>
         <label class="field-label">To<select class="input full" value={to} onChange={change => set_to(change.currentTarget.value)}>{(state.hubs ?? []).map(one => <option value={one.name}>{one.name}</option>)}</select></label>
         {said ? <p class={bad ? 'bad' : ''} role="status">{said}</p> : null}
         <div class="row-actions"><button type="button" class="btn pri" disabled={event.body.truncated || event.properties_truncated} onClick={() => void act()}>Resend</button><button type="button" class="btn" onClick={close}>Close</button></div></Dialog>;
@@ -63,14 +63,33 @@ export function EventPanel({ hub, open, listed, as, partitions }: { hub: string;
     </Panel>;
 }
 
+const groups_asked = 4;
+
+// Whether the watched groups of the hub have handled the event.
+function use_past(hub: string, event: Event): { group: string; is_past: boolean }[] {
+    const [past, set_past] = useState<{ group: string; is_past: boolean }[]>([]);
+    useEffect(() => {
+        let current = true;
+        const groups = (state.groups ?? []).filter(one => one.hub === hub && one.state === 'ok').slice(0, groups_asked);
+        void Promise.all(groups.map(async ({ group }) => {
+            const checkpoint = (await get<Snapshot>(`${group_path(hub, group)}/processors`)).partitions[event.p]?.checkpoint ?? null;
+            return { group, is_past: checkpoint !== null && checkpoint >= event.seq };
+        })).then(found => { if (current) set_past(found); }, () => undefined);
+        return () => { current = false; };
+    }, [hub, event.p, event.seq, state.groups?.length]);
+    return past;
+}
+
 function Where({ hub, event, partitions }: { hub: string; event: Event; partitions: number }) {
     const detail = use_get<{ retention_ms: number | null }>(hub_path(hub)), keeps = detail.value?.retention_ms ?? null, at = moment(event.enqueued_at);
     const row = (name: string, value: preact.ComponentChildren) => value === null || value === undefined ? null : <><dt>{name}</dt><dd class="mono">{value}</dd></>;
+    const past = use_past(hub, event);
     return <dl>
         {row('Partition key', event.partition_key === null ? 'none' : <><Name v={event.partition_key} /> → {pad(event.p, partitions)}</>)}
         {row('Offset', /^\d+$/.test(event.offset) ? count(Number(event.offset)) : <Text v={event.offset} />)}
         {row('Message id', event.message_id === null ? null : <Name v={String(event.message_id)} />)}
         {row('Correlation id', event.correlation_id === null ? null : <Name v={String(event.correlation_id)} />)}
-        {keeps !== null && at !== null ? row('Kept until', time(at + keeps, server_now())) : null}
+        {past.length ? <><dt>Checkpoints past it</dt><dd>{past.some(one => one.is_past) ? past.filter(one => one.is_past).map((one, i) => <>{i ? ', ' : ''}<Name v={one.group} most={20} /></>) : 'none yet'}</dd></> : null}
+        {keeps !== null && at !== null ? row('Kept until', until(at + keeps, server_now())) : null}
     </dl>;
 }

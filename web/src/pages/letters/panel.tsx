@@ -1,9 +1,9 @@
 // One letter: why it is here, its body, where it was.
 import { useState } from 'preact/hooks';
-import { group_path } from '../../api/client';
-import type { Event, Letter } from '../../api/types';
+import { group_path, hub_path } from '../../api/client';
+import type { Event, HubDetail, Letter } from '../../api/types';
 import { server_now } from '../../clock';
-import { bytes, count, duration, moment, pad, plural, time } from '../../formats';
+import { bytes, count, duration, moment, pad, plural, time, until } from '../../formats';
 import { use_get } from '../../model/load';
 import { Name, Panel, Text, Time } from '../../parts/basics';
 import { body_bytes, hex_lines, JsonTree, PlainText } from '../../parts/json_tree';
@@ -26,6 +26,7 @@ function Attempts({ letter }: { letter: Whole }) {
 export function LetterPanel({ hub, group, open, partitions, done }: { hub: string; group: string; open: string; partitions: number; done(): void }) {
     const valid = /^\d+\/\d+$/.test(open), path = `${group_path(hub, group)}/dead-letters`, loaded = use_get<Whole>(valid ? `${path}/${open}` : null);
     const [act, set_act] = useState<'resend' | 'edit' | 'discard' | null>(null), [p, seq] = open.split('/').map(Number), letter = loaded.value;
+    const keeps = use_get<HubDetail>(hub_path(hub)).value?.retention_ms ?? null, stored = moment(letter?.enqueued_at), kept = keeps === null || stored === null ? null : stored + keeps;
     const title = valid ? `${pad(p!, partitions)} / ${count(seq)}` : 'No such letter', body = letter?.body;
     const change = state.may('Manage'), resend = change && state.may('Send');
     return <Panel wide label={`Dead letter ${title}`} title={title} close={() => go_query({ open: null })} actions={letter && change ? <>
@@ -37,7 +38,8 @@ export function LetterPanel({ hub, group, open, partitions, done }: { hub: strin
             <h3>Body <span class="faint">{bytes(letter.bytes)}</span></h3>
             {!body ? <p class="muted">It is no longer kept.</p> : body.kind === 'json' ? <JsonTree text={body.value} stored={letter.enqueued_at} /> : body.kind === 'text' ? <PlainText text={body.value} /> : <div class="json hex">{hex_lines(body_bytes(body))}</div>}
             <h3>Where it was</h3><dl><dt>Hub, group</dt><dd><Name v={hub} />, <Name v={group} /></dd>
-                <dt>Stored</dt><dd>{letter.enqueued_at ? <Time v={letter.enqueued_at} exact /> : '–'}</dd><dt>Key</dt><dd class="mono">{letter.partition_key === null ? 'none' : <Name v={letter.partition_key} />}</dd></dl></>}
+                <dt>Stored</dt><dd>{letter.enqueued_at ? <Time v={letter.enqueued_at} exact /> : '–'}</dd><dt>Key</dt><dd class="mono">{letter.partition_key === null ? 'none' : <Name v={letter.partition_key} />}</dd>
+                {kept === null ? null : kept > server_now() ? <><dt>Still in the hub until</dt><dd>{until(kept, server_now())}</dd></> : <><dt>In the hub</dt><dd>no longer</dd></>}</dl></>}
         {act && letter ? <ActDialog path={path} letters={[letter]} action={act === 'discard' ? 'discard' : 'resend'} {...(act === 'edit' && body ? { body: body.value } : {})} close={() => set_act(null)} done={done} /> : null}
     </Panel>;
 }
