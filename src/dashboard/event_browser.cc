@@ -86,6 +86,9 @@ private:
         part.begin = std::max<std::int64_t>(0, properties.begin_sequence.value);
         part.end = properties.last_sequence.value + 1;
         if (is_backwards_) {
+            if (const auto since = query_.since.find(p); since != query_.since.end()) {
+                part.begin = std::max(part.begin, since->second);
+            }
             part.next = std::clamp(place.value_or(part.end), std::min(part.begin, part.end),
                                    std::max(part.begin, part.end));
             if (properties.is_empty) part.next = part.begin;
@@ -257,7 +260,9 @@ private:
     void answer() {
         bool is_more = page_.is_full();
         BrowseCursor cursor{is_backwards_, {}};
+        BrowsePlaces until;
         for (const Part& part : parts_) {
+            until[part.partition] = part.end;
             cursor.places[part.partition] = part.next;
             is_more = is_more || !(is_backwards_ ? part.next <= part.begin : part.is_complete);
         }
@@ -268,6 +273,7 @@ private:
             });
             json.member("looked_at", looked_at_).member("matched", page_.events().size());
             json.member("cursor", is_more ? std::optional(to_text(cursor)) : std::nullopt);
+            json.member("until", to_text(until));
             json.key("problems").array([&] {
                 for (const auto& problem : problems_) json.value(problem);
             });
@@ -319,30 +325,42 @@ Result<BrowseStart> parse_browse_start(std::string_view text) {
     return no_position(text);
 }
 
-std::string to_text(const BrowseCursor& cursor) {
-    std::string text = cursor.is_backwards ? "b:" : "f:";
-    for (const auto& [partition, place] : cursor.places) {
-        if (text.size() > 2) text += ',';
+std::string to_text(const BrowsePlaces& places) {
+    std::string text;
+    for (const auto& [partition, place] : places) {
+        if (!text.empty()) text += ',';
         text += fmt::format("{}.{}", partition, place);
     }
     return text;
 }
 
-Result<BrowseCursor> parse_browse_cursor(std::string_view text) {
-    const Error bad{ErrorCode::invalid_argument, "cursor is none that this interface gave out"};
-    if (!text.starts_with("b:") && !text.starts_with("f:")) return bad;
-    BrowseCursor cursor{text.front() == 'b', {}};
-    text.remove_prefix(2);
+Result<BrowsePlaces> parse_browse_places(std::string_view text) {
+    BrowsePlaces places;
     while (!text.empty()) {
         const std::string_view word = text.substr(0, text.find(','));
         text.remove_prefix(std::min(text.size(), word.size() + 1));
         const std::size_t dot = std::min(word.find('.'), word.size());
         const auto partition = parse_number<std::uint32_t>(word.substr(0, dot));
         const auto place = parse_number<std::int64_t>(word.substr(std::min(dot + 1, word.size())));
-        if (!partition || !place || *place < 0) return bad;
-        cursor.places[*partition] = *place;
+        if (!partition || !place || *place < 0) {
+            return Error{ErrorCode::invalid_argument,
+                         "places of partitions are written as 0.12,3.99"};
+        }
+        places[*partition] = *place;
     }
-    return cursor;
+    return places;
+}
+
+std::string to_text(const BrowseCursor& cursor) {
+    return (cursor.is_backwards ? "b:" : "f:") + to_text(cursor.places);
+}
+
+Result<BrowseCursor> parse_browse_cursor(std::string_view text) {
+    const Error bad{ErrorCode::invalid_argument, "cursor is none that this interface gave out"};
+    if (!text.starts_with("b:") && !text.starts_with("f:")) return bad;
+    auto places = parse_browse_places(text.substr(2));
+    if (!places.ok()) return bad;
+    return BrowseCursor{text.front() == 'b', std::move(*places)};
 }
 
 void browse(const BrowsePlace& place, BrowseQuery query, Callback<void(Result<std::string>)> done) {

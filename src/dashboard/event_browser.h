@@ -36,10 +36,15 @@ struct BrowseStart {
 // "newest", "oldest", "time:2026-03-09T10:00:00Z", "seq:12", "offset:34".
 Result<BrowseStart> parse_browse_start(std::string_view text);
 
+// A sequence number of each partition: "0.12,3.99".
+using BrowsePlaces = std::map<std::uint32_t, std::int64_t>;
+std::string to_text(const BrowsePlaces& places);
+Result<BrowsePlaces> parse_browse_places(std::string_view text);
+
 // Where each partition goes on: "f:0.12,3.99", "b:0.12".
 struct BrowseCursor {
     bool is_backwards = false;
-    std::map<std::uint32_t, std::int64_t> places = {};  // the next event; backwards: behind it
+    BrowsePlaces places = {};  // the next event; backwards: behind it
 };
 std::string to_text(const BrowseCursor& cursor);
 Result<BrowseCursor> parse_browse_cursor(std::string_view text);
@@ -56,6 +61,7 @@ struct BrowseQuery {
     EventMatch match = {};                       // none: every event
     std::size_t limit = 100;
     std::optional<BrowseCursor> cursor = {};  // goes on instead of starting
+    BrowsePlaces since = {};                  // backwards: nothing before these is looked at
     BodyLength length = BodyLength::cut;
 };
 
@@ -66,8 +72,8 @@ struct BrowsePlace {
     std::string hub;
 };
 
-// {"events":[...],"looked_at","matched","cursor","problems"}. not_found for a hub or partition that
-// does not exist.
+// {"events":[...],"looked_at","matched","cursor","until","problems"}; "until" is what a later page
+// gives as `since` to look at new events only. not_found for a hub or partition that does not exist.
 void browse(const BrowsePlace& place, BrowseQuery query, Callback<void(Result<std::string>)> done);
 // The whole event with its sections. not_found if it is not there (any more).
 void show_event(const BrowsePlace& place, PartitionId partition, SequenceNumber sequence,

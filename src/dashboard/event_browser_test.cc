@@ -70,6 +70,9 @@ protected:
         world.run_for(std::chrono::milliseconds(1));
         return turns;
     }
+    static BrowsePlaces until_of(const boost::json::value& page) {
+        return *parse_browse_places(std::string(page.at("until").as_string()));
+    }
     static BrowseCursor cursor_of(const boost::json::value& page) {
         return *parse_browse_cursor(std::string(page.at("cursor").as_string()));
     }
@@ -86,6 +89,34 @@ std::string number_of(const std::string& bodies) {
         if (c != '.') numbers += c;
     }
     return numbers;
+}
+
+TEST_F(EventBrowser, looks_only_at_what_came_since_the_last_page) {
+    for (const char* body : {"a", "b", "c"}) send(0, body);
+    const auto first = page({});
+    EXPECT_EQ(bodies(first), "c b a ");
+    EXPECT_EQ(first.at("until").as_string(), "0.3,1.0");
+    BrowseQuery next{.since = until_of(first)};
+    EXPECT_EQ(page(next).at("looked_at").as_int64(), 0);
+    EXPECT_TRUE(page(next).at("cursor").is_null());
+
+    send(0, "d");
+    send(1, "e");
+    next.match = [](std::uint32_t, const Event& event) { return event.text() == "e"; };
+    const auto second = page(next);
+    EXPECT_EQ(bodies(second), "e ");
+    EXPECT_EQ(second.at("looked_at").as_int64(), 2) << "none of the first page";
+    EXPECT_EQ(second.at("until").as_string(), "0.4,1.1");
+}
+
+TEST_F(EventBrowser, finds_its_way_when_the_end_is_before_the_last_page) {
+    send(0, "a");
+    const auto answer = page({.since = {{0, 1000}, {7, 3}}});
+    EXPECT_EQ(bodies(answer), "");
+    EXPECT_EQ(answer.at("until").as_string(), "0.1,1.0");
+    for (const char* bad : {"0", "0.x", ".1", "0.-1", "0.1,,1.2", "1000000000000.1"}) {
+        EXPECT_FALSE(parse_browse_places(bad).ok()) << bad;
+    }
 }
 
 TEST_F(EventBrowser, goes_forwards_page_by_page_in_the_order_of_time) {

@@ -85,8 +85,8 @@ struct Sending {
 }  // namespace
 
 Result<BrowseQuery> EventResource::query_of(const AdminCall& call) const {
-    EK_TRY_ASSIGN(auto given, parse_query(call.request.query,
-                                          {"from", "p", "where", "limit", "cursor", "whole"}));
+    EK_TRY_ASSIGN(auto given, parse_query(call.request.query, {"from", "p", "where", "limit",
+                                                               "cursor", "since", "whole"}));
     BrowseQuery query;
     EK_TRY_ASSIGN(query.start, dashboard::parse_browse_start(given["from"]));
     EK_TRY_ASSIGN(query.partitions, parse_partitions(given["p"]));
@@ -103,6 +103,12 @@ Result<BrowseQuery> EventResource::query_of(const AdminCall& call) const {
         EK_TRY_ASSIGN(query.cursor, dashboard::parse_browse_cursor(cursor));
     }
     if (const auto& where = given["where"]; !where.empty()) {
+    if (const auto& since = given["since"]; !since.empty()) {
+        EK_TRY_ASSIGN(query.since, dashboard::parse_browse_places(since));
+        if (query.start.kind != dashboard::BrowseStart::Kind::newest || query.cursor) {
+            return Error{ErrorCode::invalid_argument, "since goes with from=newest"};
+        }
+    }
         if (!filters_) return Error{ErrorCode::unsupported, "this server has no filters"};
         EK_TRY_ASSIGN(query.match, filters_(call.hub, where));
     }

@@ -69,7 +69,8 @@ TEST_F(EventRoutes, refuse_what_they_do_not_understand) {
         EXPECT_EQ(send(bad).status, 400) << bad;
     }
     EXPECT_EQ(send(R"({"events":[{}],"partition":9})").status, 404);
-    for (const char* bad : {"from=now", "p=a", "limit=0", "limit=9999", "cursor=x", "x=1"}) {
+    for (const char* bad : {"from=now", "p=a", "limit=0", "limit=9999", "cursor=x", "since=x",
+                            "from=oldest&since=0.1", "x=1"}) {
         EXPECT_EQ(status(bad), 400) << bad;
     }
     EXPECT_EQ(status("where=key"), 501) << "this server was given no filters";

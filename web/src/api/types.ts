@@ -69,7 +69,7 @@ export interface Event {
     sections?: { name: string; hex: string }[];
 }
 
-export interface EventPage { events: Event[]; looked_at: number; matched: number; cursor: string | null; problems: string[] }
+export interface EventPage { events: Event[]; looked_at: number; matched: number; cursor: string | null; until?: string; problems: string[] }
 
 export interface Lag {
     since: string; step_s: number; partitions: number; retention_ms: number | null; t: number[];
@@ -97,7 +97,7 @@ export interface Key { name: string; hub: string | null; rights: Right[]; fixed:
 export interface HubDetail { name: string; partitions: number; retention_ms: number | null; partition_bytes_max: number | null; created_at: string; groups: { name: string }[] | string[] }
 
 export interface HubPartition {
-    partition: number; begin_sequence_number: number; last_sequence_number: number; last_offset: string; last_enqueued_at: string | null;
+    partition: number; begin_sequence_number: number; last_sequence_number: number; last_offset: number; last_enqueued_at: string | null;
     oldest_enqueued_at: string | null; is_empty: boolean; size_bytes: number; readers: number;
     events_in_per_second: number | null; events_out_per_second: number | null; problems: string[]; error?: string;
 }

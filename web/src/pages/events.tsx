@@ -16,6 +16,7 @@ import { EventPanel } from './events/panel';
 const kept_max = 2000, drawn = 40;
 
 const shown_a_second = 20, asked = 100;
+const since_max = 8000;  // characters of an address
 
 interface Sample { at: number; matched: number; shown: number; more: boolean }
 
@@ -36,10 +37,10 @@ class Rows {
         return fresh;
     }
 
-    // `events` are the newest that match, newest first.
-    add(events: Event[], hold: boolean): void {
+    // `events` are the newest that match, newest first; `more`: there are others that were not looked at.
+    add(events: Event[], hold: boolean, more: boolean): void {
         const fresh = this.know(events), shown = fresh.slice(0, shown_a_second);
-        this.samples = [...this.samples, { at: steady(), matched: fresh.length, shown: shown.length, more: fresh.length >= asked }].slice(-5);
+        this.samples = [...this.samples, { at: steady(), matched: fresh.length, shown: shown.length, more: more || fresh.length >= asked }].slice(-5);
         if (hold) this.waiting = [...shown, ...this.waiting].slice(0, kept_max);
         else this.events = [...shown, ...this.events].slice(0, kept_max);
     }
@@ -86,13 +87,19 @@ function use_rows(hub: string, query: URLSearchParams, held: { current: boolean 
     useEffect(() => { Object.assign(rows, new Rows(), { asked: rows.asked }); void ask(null); }, [hub, from, p, where]);
     useEffect(() => {
         if (!tail) return undefined;
-        let busy = false, current = true;
-        const search = new URLSearchParams({ from: 'newest', limit: String(asked), ...(p ? { p } : {}), ...(where ? { where } : {}) });
+        let busy = false, current = true, since = '';  // what came before was looked at
         const timer = setInterval(() => {
             if (busy || document.hidden) return;
             busy = true;
+            const search = new URLSearchParams({ from: 'newest', limit: String(asked), ...(p ? { p } : {}), ...(where ? { where } : {}), ...(since ? { since } : {}) });
             void get<EventPage>(`${hub_path(hub)}/events?${search}`).then(
-                page => { if (current) { rows.add(newest_first(page.events), held.current); redraw(); } },
+                page => {
+                    if (!current) return;
+                    rows.add(newest_first(page.events), held.current, since !== '' && page.cursor !== null);
+                    since = page.until && page.until.length <= since_max ? page.until : '';
+                    rows.error = null;
+                    redraw();
+                },
                 (error: unknown) => { if (current && (error as ApiError).status !== 0) { rows.error = error as ApiError; redraw(); } }).finally(() => { busy = false; });
         }, 1000);
         return () => { current = false; clearInterval(timer); };
