@@ -12,9 +12,10 @@
 
 #include "base/number.h"
 #include "base/text.h"
+#include "dashboard/event_peek.h"
 #include "dashboard/json_writer.h"
+#include "door/admin/gate.h"
 #include "door/admin/query.h"
-#include "door/admin/sent_events.h"
 
 namespace evenkeel::door {
 namespace {
@@ -102,13 +103,13 @@ Result<BrowseQuery> EventResource::query_of(const AdminCall& call) const {
     if (const auto& cursor = given["cursor"]; !cursor.empty()) {
         EK_TRY_ASSIGN(query.cursor, dashboard::parse_browse_cursor(cursor));
     }
-    if (const auto& where = given["where"]; !where.empty()) {
     if (const auto& since = given["since"]; !since.empty()) {
         EK_TRY_ASSIGN(query.since, dashboard::parse_browse_places(since));
         if (query.start.kind != dashboard::BrowseStart::Kind::newest || query.cursor) {
             return Error{ErrorCode::invalid_argument, "since goes with from=newest"};
         }
     }
+    if (const auto& where = given["where"]; !where.empty()) {
         if (!filters_) return Error{ErrorCode::unsupported, "this server has no filters"};
         EK_TRY_ASSIGN(query.match, filters_(call.hub, where));
     }
@@ -145,15 +146,56 @@ void EventResource::show(const AdminCall& call, AdminAnswer answer) {
 }
 
 void EventResource::send(const AdminCall& call, AdminAnswer answer) {
-    const auto hub = hubs_.find(call.hub);
-    if (!hub.ok()) return answer(error_of(hub.error()));
-    auto given = parse_sent_events(call.request.body, events_max);
+    if (const auto hub = hubs_.find(call.hub); !hub.ok()) return answer(error_of(hub.error()));
+    const auto copy = parse_copy_of(call.request.body);
+    if (!copy.ok()) return answer(error_of(copy.error()));
+    if (*copy) return send_copy(call, **copy, std::move(answer));
+    const auto given = parse_sent_events(call.request.body, events_max);
     if (!given.ok()) return answer(error_of(given.error()));
+    store({call.hub, *call.claim, call.request.peer}, *given, std::move(answer));
+}
+
+void EventResource::send_copy(const AdminCall& call, const CopyOf& wanted, AdminAnswer answer) {
+    if (!is_allowed({*call.claim}, Right::listen, entity_of(wanted.hub), loop_.clock().wall())) {
+        return answer(http::error_response(
+            403, "forbidden",
+            "the token does not allow to read events of '" + shown(wanted.hub) + "'"));
+    }
+    const auto hub = hubs_.find(wanted.hub);
+    const auto partition = hub.ok() ? (*hub)->partition(wanted.partition) : hub.error();
+    if (!partition.ok()) return answer(error_of(partition.error()));
+    auto found = std::make_shared<Result<SentEvent>>(
+        Error{ErrorCode::not_found, fmt::format("partition {} has no event {} (any more)",
+                                                wanted.partition.value, wanted.sequence.value)});
+    const Sender sender{call.hub, *call.claim, call.request.peer};
+    dashboard::EventPeek::start(
+        loop_, reads_, **partition, Position::at_sequence(wanted.sequence.value),
+        [found, sequence = wanted.sequence](const Event& event) {
+            if (event.sequence_number != sequence.value) return false;
+            auto message = storable(event.sections);
+            if (message.ok()) {
+                *found = SentEvent{std::string(event.partition_key), std::move(*message)};
+            } else {
+                *found = message.error();
+            }
+            return false;
+        },
+        lifetime_.guard([this, found, sender, answer = std::move(answer)](
+                            const Result<dashboard::EventPeek::Ended>& ended) mutable {
+            if (!ended.ok()) return answer(error_of(ended.error()));
+            if (!found->ok()) return answer(error_of(found->error()));
+            store(sender, {{std::move(**found)}, std::nullopt}, std::move(answer));
+        }));
+}
+
+void EventResource::store(const Sender& sender, const SentEvents& given, AdminAnswer answer) {
+    const auto hub = hubs_.find(sender.hub);
+    if (!hub.ok()) return answer(error_of(hub.error()));
     std::map<std::uint32_t, std::vector<commitlog::NewEvent>> batches;
     std::map<std::uint32_t, Intake::Size> sizes;
     Intake::Size whole;
-    for (const SentEvent& event : given->events) {
-        const auto partition = (*hub)->route(given->partition, event.partition_key);
+    for (const SentEvent& event : given.events) {
+        const auto partition = (*hub)->route(given.partition, event.partition_key);
         if (!partition.ok()) return answer(error_of(partition.error()));
         batches[partition->value].push_back(
             {as_bytes(event.partition_key), as_bytes(event.message)});
@@ -162,7 +204,7 @@ void EventResource::send(const AdminCall& call, AdminAnswer answer) {
             size->bytes += event.message.size();
         }
     }
-    if (auto refusal = intake_.refuse(*call.claim, call.request.peer, call.hub, whole)) {
+    if (auto refusal = intake_.refuse(sender.claim, sender.from, sender.hub, whole)) {
         return answer(std::move(*refusal));
     }
     auto sending = std::make_shared<Sending>();
@@ -171,7 +213,7 @@ void EventResource::send(const AdminCall& call, AdminAnswer answer) {
     for (const auto& [partition, events] : batches) {
         (*hub)->append({partition}, events,
                        [sending, p = partition,
-                        counted = lifetime_.guard([this, name = call.hub, size = sizes[partition],
+                        counted = lifetime_.guard([this, name = sender.hub, size = sizes[partition],
                                                    began = intake_.now()] {
                             intake_.note_stored(name, size, began);
                         })](const Result<commitlog::Appended>& appended) mutable {

@@ -14,6 +14,7 @@
 #include "dashboard/event_browser.h"
 #include "door/admin/call.h"
 #include "door/admin/intake.h"
+#include "door/admin/sent_events.h"
 #include "hub/namespace.h"
 #include "io/loop.h"
 
@@ -35,9 +36,17 @@ public:
 
     void browse(const AdminCall& call, AdminAnswer answer);
     void show(const AdminCall& call, AdminAnswer answer);
+    // Events, or a copy of a stored one, which the call's token must allow to read.
     void send(const AdminCall& call, AdminAnswer answer);
 
 private:
+    struct Sender {
+        std::string hub;
+        Claim claim;
+        io::Endpoint from;
+    };
+    void send_copy(const AdminCall& call, const CopyOf& wanted, AdminAnswer answer);
+    void store(const Sender& sender, const SentEvents& given, AdminAnswer answer);
     Result<dashboard::BrowseQuery> query_of(const AdminCall& call) const;
     dashboard::BrowsePlace place_of(const AdminCall& call) const {
         return {loop_, reads_, hubs_, call.hub};

@@ -3,8 +3,10 @@
 #include <boost/json.hpp>
 #include <gtest/gtest.h>
 
+#include "amqp/codec.h"
 #include "door/admin/admin_fixture.h"
 #include "door/admin/sent_events.h"
+#include "eventhubs/encoding.h"
 
 namespace evenkeel::door {
 namespace {
@@ -57,6 +59,49 @@ TEST_F(EventRoutes, keep_a_key_in_its_partition) {
     EXPECT_EQ(page.at("events").at(0).at("p").as_int64(),
               page.at("events").at(1).at("p").as_int64());
     EXPECT_EQ(page.at("events").at(0).at("partition_key").as_string(), "k");
+}
+
+// With message id and correlation id, which JSON does not have.
+TEST_F(EventRoutes, store_a_copy_that_differs_in_nothing) {
+    amqp::Buffer buffer;
+    const std::vector<Property> properties{{"n", Value(std::int8_t{7})}};
+    EventData data{.body = "\xff\x00 bytes"};
+    data.message_id = Value("m-1");
+    data.correlation_id = Value("c-1");
+    data.content_type = "text/x";
+    data.properties = properties;
+    eventhubs::append_message(data, buffer);
+    ASSERT_TRUE(world_.append("homes", 1, {std::string(as_text(ByteView(buffer)))}).ok());
+    ASSERT_TRUE(world_.create("other", {.partitions = 1}).ok());
+    const std::string wish = R"({"copy_of":{"hub":"homes","partition":1,"sequence_number":0}})";
+    const auto copy = [&](const std::string& with, const std::string& body) {
+        return ask(
+            {.method = "POST", .path = "/api/v1/hubs/other/events", .body = body, .token = with});
+    };
+    const auto sent = copy(token("root"), wish);
+    EXPECT_EQ(sent.body, "{\"sent\":[{\"partition\":0,\"first\":0,\"last\":0}]}\n");
+
+    const auto shown = [&](const std::string& path) {
+        auto event = boost::json::parse(ask({.path = path, .token = token("root")}).body);
+        return boost::json::serialize(event.at("sections"));
+    };
+    EXPECT_EQ(shown("/api/v1/hubs/other/partitions/0/events/0"),
+              shown("/api/v1/hubs/homes/partitions/1/events/0"));
+
+    EXPECT_EQ(copy(token("sender"), wish).status, 403) << "it may not read";
+    EXPECT_EQ(copy(token("listener"), wish).status, 403) << "it may not send";
+    EXPECT_EQ(copy(token("root", "sb://hub/other"), wish).status, 403) << "not that one";
+    for (const auto& [body, status] :
+         {std::pair<std::string, int>{
+              R"({"copy_of":{"hub":"homes","partition":1,"sequence_number":1}})", 404},
+          {R"({"copy_of":{"hub":"homes","partition":9,"sequence_number":0}})", 404},
+          {R"({"copy_of":{"hub":"none","partition":0,"sequence_number":0}})", 404},
+          {R"({"copy_of":{"hub":"homes","partition":1}})", 400},
+          {R"({"copy_of":{"hub":"homes","partition":1,"sequence_number":-1}})", 400},
+          {R"({"copy_of":{"hub":"homes","partition":1,"sequence_number":0},"events":[{}]})", 400},
+          {R"({"copy_of":1})", 400}}) {
+        EXPECT_EQ(copy(token("root"), body).status, status) << body;
+    }
 }
 
 TEST_F(EventRoutes, refuse_what_they_do_not_understand) {

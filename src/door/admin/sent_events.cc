@@ -101,6 +101,31 @@ Result<SentEvent> parse_event(const json::value& given) {
 
 }  // namespace
 
+Result<std::optional<CopyOf>> parse_copy_of(const std::string& body) {
+    boost::system::error_code error;
+    const json::value value = json::parse({body.data(), body.size()}, error);
+    const auto* const object = error ? nullptr : value.if_object();
+    const auto* const wish = object ? object->if_contains("copy_of") : nullptr;
+    if (!wish) return std::optional<CopyOf>();
+    const auto* const of = wish->if_object();
+    const auto number = [&](std::string_view key, std::int64_t most) {
+        const auto* const found = of->if_contains({key.data(), key.size()});
+        const bool is_good =
+            found && found->is_int64() && found->get_int64() >= 0 && found->get_int64() <= most;
+        return is_good ? std::optional(found->get_int64()) : std::nullopt;
+    };
+    const Error wrong{ErrorCode::invalid_argument,
+                      "copy_of must be an object with hub, partition and sequence_number, and "
+                      "nothing beside it"};
+    if (!of || of->size() != 3 || object->size() != 1) return wrong;
+    EK_TRY_ASSIGN(const auto hub, text_in(*of, "hub"));
+    const auto partition = number("partition", std::numeric_limits<std::int32_t>::max());
+    const auto sequence = number("sequence_number", std::numeric_limits<std::int64_t>::max());
+    if (!hub || !partition || !sequence) return wrong;
+    return std::optional(
+        CopyOf{std::string(*hub), {static_cast<std::uint32_t>(*partition)}, {*sequence}});
+}
+
 Result<SentEvents> parse_sent_events(const std::string& body, std::size_t events_max) {
     boost::system::error_code error;
     const json::value value = json::parse({body.data(), body.size()}, error);

@@ -27,6 +27,16 @@ struct SentEvents {
 // invalid_argument names the event and the member that is wrong.
 Result<SentEvents> parse_sent_events(const std::string& body, std::size_t events_max);
 
+// A stored event that is to be stored once more.
+struct CopyOf {
+    std::string hub;
+    PartitionId partition;
+    SequenceNumber sequence;
+};
+//     {"copy_of":{"hub":"homes","partition":3,"sequence_number":17}}
+// None if the body is no such wish. invalid_argument names the member that is wrong.
+Result<std::optional<CopyOf>> parse_copy_of(const std::string& body);
+
 // The message as it is stored, which is what comes in over AMQP too (door/amqp/events.h): `corrupt`
 // if a reader could not decode it, or if there is nothing in it.
 Result<std::string> storable(ByteView message);

@@ -24,9 +24,8 @@ function Body({ event, as }: { event: Event; as: string }) {
 function Resend({ hub, event, close }: { hub: string; event: Event; close(): void }) {
     const [to, set_to] = useState(hub), [said, set_said] = useState(''), [bad, set_bad] = useState(false);
     const act = async () => {
-        const body = event.body.kind === 'base64' ? { body_base64: event.body.value } : { body: event.body.value };
         try {
-            const answer = await send<{ sent: { partition: number; first: number }[] }>('POST', `${hub_path(to)}/events`, { events: [{ ...body, ...(event.partition_key === null ? {} : { partition_key: event.partition_key }), ...(event.content_type === null ? {} : { content_type: event.content_type }), properties: event.properties }] });
+            const answer = await send<{ sent: { partition: number; first: number }[] }>('POST', `${hub_path(to)}/events`, { copy_of: { hub, partition: event.p, sequence_number: event.seq } });
             const sent = answer?.sent[0];
             set_bad(false);
             set_said(sent ? `It is now ${count(sent.first)} of partition ${sent.partition}.` : 'Sent.');
@@ -36,10 +35,10 @@ function Resend({ hub, event, close }: { hub: string; event: Event; close(): voi
         }
     };
     return <Dialog title="Resend this event" close={close}>
-        <p class="muted">A copy goes to the end{event.partition_key === null ? '' : ', with the same key, so it keeps its partition'}. It comes after newer events. Body, content type and properties are sent; message and correlation id are not.</p>
+        <p class="muted">A copy goes to the end{event.partition_key === null ? '' : ', with the same key, so it keeps its partition'}. It comes after newer events.</p>
         <label class="field-label">To<select class="input full" value={to} onChange={change => set_to(change.currentTarget.value)}>{(state.hubs ?? []).map(one => <option value={one.name}>{one.name}</option>)}</select></label>
         {said ? <p class={bad ? 'bad' : ''} role="status">{said}</p> : null}
-        <div class="row-actions"><button type="button" class="btn pri" disabled={event.body.truncated || event.properties_truncated} onClick={() => void act()}>Resend</button><button type="button" class="btn" onClick={close}>Close</button></div></Dialog>;
+        <div class="row-actions"><button type="button" class="btn pri" onClick={() => void act()}>Resend</button><button type="button" class="btn" onClick={close}>Close</button></div></Dialog>;
 }
 
 export function EventPanel({ hub, open, listed, as, partitions }: { hub: string; open: string; listed: Event | null; as: string; partitions: number }) {
