@@ -343,10 +343,10 @@ void GroupActions::resend_letter(const AdminCall& call, AdminAnswer answer) {
 void GroupActions::resend(const Resending& wanted, DeadLetter letter, AdminAnswer answer) {
     const auto hub = hubs_.find(wanted.to);
     if (!hub.ok()) return answer(error_of(hub.error()));
-    // To its own partition in its own hub, so that it stays with its key.
+    // To its own partition in its own hub, so that it stays with its key; elsewhere by its key.
     const bool is_home = equal_without_case(wanted.hub, wanted.to);
-    const auto partition = (*hub)->route(is_home ? std::optional(letter.partition) : std::nullopt,
-                                         letter.partition_key);
+    const auto partition = is_home ? (*hub)->route(letter.partition, "")
+                                   : (*hub)->route(std::nullopt, letter.partition_key);
     if (!partition.ok()) return answer(error_of(partition.error()));
     const DeadLetterId id{letter.partition, letter.sequence};
     // Whoever wrote the letter into the store: it must not stop readers of the hub.

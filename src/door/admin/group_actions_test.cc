@@ -47,10 +47,11 @@ protected:
         eventhubs::append_data_section(body, sections);
         add_letter_of(sections);
     }
-    void add_letter_of(std::string_view sections) {
+    void add_letter_of(std::string_view sections, const std::string& key = "") {
         const auto bytes = as_bytes(sections);
         group_.store.add_dead_letter({.partition = {0},
                                       .sequence = {5},
+                                      .partition_key = key,
                                       .cause = "bad json",
                                       .sections = {bytes.begin(), bytes.end()}},
                                      [](const auto&) {});
@@ -253,6 +254,19 @@ TEST_F(GroupRoutes, resend_a_dead_letter_where_the_token_may_send) {
     EXPECT_EQ(world_.properties("homes", 0).last_sequence.value, 0);
     EXPECT_EQ(ask({.path = base + "/dead-letters/0/5", .token = token("listener")}).status, 404)
         << "it is no letter any more";
+}
+
+// In its own hub it stays in its partition, elsewhere its key chooses one.
+TEST_F(GroupRoutes, resend_a_dead_letter_with_its_key) {
+    std::string sections;
+    eventhubs::append_data_section("a", sections);
+    add_letter_of(sections, "home-48213");
+    const auto elsewhere = post("/dead-letters/0/5/resend", R"({"hub":"other","remove":false})");
+    EXPECT_EQ(elsewhere.status, 200) << elsewhere.body;
+    const auto sent = post("/dead-letters/0/5/resend", "{}");
+    EXPECT_EQ(sent.body, "{\"partition\":0,\"sequence_number\":0}\n");
+    const auto stored = as_root("GET", "/api/v1/hubs/homes/partitions/0/events/0");
+    EXPECT_EQ(boost::json::parse(stored.body).at("partition_key").as_string(), "home-48213");
 }
 
 TEST_F(GroupRoutes, count_for_quotas_when_they_resend) {
