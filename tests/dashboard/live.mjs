@@ -7,6 +7,7 @@ import { join } from "node:path";
 import { main, test } from "../interop/js/harness.mjs";
 import { endWithUs, Hub } from "../interop/hub.mjs";
 import { browser, open } from "./support/browser.mjs";
+import { answer_problems, name_of, operations, request_problems } from "./support/contract.mjs";
 
 const group = "/ui/hubs/homes/groups/aggregator";
 const head = (page, words, timeout = 15000) => page.getByRole("heading", { level: 1, name: words }).waitFor({ timeout });
@@ -82,6 +83,50 @@ test("a_partition_says_why_it_is_here", (context) => visit(context, `${group}/pr
   await panel.getByText(/owns it since/).waitFor();
   await panel.getByText("Newest event").waitFor();
 }));
+
+// A handler that fails at what says "poison".
+test("dead_letters_are_resent_edited_and_discarded", async (context) => {
+  const { hub } = context, letters = "/ui/hubs/doors/groups/alarms/letters";
+  await api(hub, "/hubs", { name: "doors", partitions: 1 });
+  const stored = await api(hub, "/hubs/doors/events", { events: [1, 2, 3].map((n) => ({ body: `poison ${n}`, partition_key: `home-${n}`, content_type: "text/plain" })) });
+  assert.equal(stored.sent[0].last, 2);
+  const child = endWithUs(spawn(process.env.EVENKEEL, ["process", "doors", "--group", "alarms", "--create-group", "--store", hub.store, "--id", "alarm-one",
+    "--profile", "fast", "--attempts", "1", "--dead-letter", "store", "--exec", "! grep -q poison"], { env: { ...process.env, EVENKEEL_HUB: hub.connectionString() }, stdio: ["ignore", "ignore", "ignore"] }));
+  hub.processors.set("alarm-one", child);
+  const found = async (want) => {
+    for (const end = Date.now() + 40000; Date.now() < end; await new Promise((done) => setTimeout(done, 200))) {
+      const answer = await fetch(`http://localhost:${hub.http_port}/api/v1/hubs/doors/groups/alarms/dead-letters`);
+      if (answer.ok && want(await answer.clone().json())) return answer.json();
+    }
+    throw new Error("the letters are not as expected");
+  };
+  await found((list) => list.total === 3);
+  child.kill("SIGTERM");  // what is resent is not to fail again
+  await new Promise((done) => child.once("exit", done));
+  const event = (seq) => api(hub, `/hubs/doors/partitions/0/events/${seq}`);
+  await visit(context, `${letters}?open=0/0`, async (page) => {
+    await page.getByRole("complementary").getByRole("button", { name: "Resend…", exact: true }).click();
+    await page.getByRole("dialog").getByRole("button", { name: "Resend 1" }).click();
+    await head(page, "2 events were dead-lettered.");
+    const again = await event(3);
+    assert.deepEqual([again.body.value, again.partition_key, again.content_type], ["poison 1", "home-1", "text/plain"]);
+  });
+  await visit(context, `${letters}?open=0/1`, async (page) => {
+    await page.getByRole("button", { name: "Edit, then resend…" }).click();
+    await page.getByRole("dialog").getByLabel("Body").fill("mended");
+    await page.getByRole("dialog").getByRole("button", { name: "Resend 1" }).click();
+    await head(page, "1 event was dead-lettered.");
+    const again = await event(4);
+    assert.deepEqual([again.body.value, again.partition_key], ["mended", "home-2"]);
+  });
+  await visit(context, `${letters}?open=0/2`, async (page) => {
+    await page.getByRole("complementary").getByRole("button", { name: "Discard…" }).click();
+    await page.getByLabel("Type 1 to confirm").fill("1");
+    await page.getByRole("button", { name: "Discard 1" }).click();
+    await head(page, "Nothing here. Good.");
+  });
+  assert.equal((await api(hub, "/hubs/doors/partitions")).partitions[0].last_sequence_number, 4);
+});
 
 test("an_overview_lists_the_hub_and_the_group", async (context) => {
   const sent = spawn(process.env.EVENKEEL, ["send", "homes", "--key", "home-1", '{"kind":"door"}'], { env: { ...process.env, EVENKEEL_HUB: context.hub.connectionString() }, stdio: "inherit" });
@@ -186,6 +231,36 @@ test("live_events_arrive_and_what_is_not_shown_is_counted", (context) => visit(c
     await sending.stop();
   }
 }));
+
+// Each operation of docs/openapi.json with the hub that the tests before have used, what is refused too; the feed has no end,
+// and only the demo has a demo.
+test("answers_are_as_the_document_says", async ({ hub }) => {
+  const here = `http://localhost:${hub.http_port}`, doors = "/api/v1/hubs/doors", of_homes = "/api/v1/hubs/homes/groups/aggregator", asked = new Set(), problems = [];
+  await api(hub, "/hubs/doors/events", { events: [{ body: "poison 4", partition_key: "k" }] });
+  const child = endWithUs(spawn(process.env.EVENKEEL, ["process", "doors", "--group", "alarms", "--store", hub.store, "--id", "alarm-two", "--profile", "fast", "--attempts", "1", "--dead-letter", "store", "--exec", "! grep -q poison"],
+    { env: { ...process.env, EVENKEEL_HUB: hub.connectionString() }, stdio: ["ignore", "ignore", "ignore"] }));
+  for (let total = 0; total === 0; await new Promise((done) => setTimeout(done, 200))) total = (await api(hub, "/hubs/doors/groups/alarms/dead-letters")).total;
+  child.kill("SIGTERM");
+  const [letter] = (await api(hub, "/hubs/doors/groups/alarms/dead-letters")).dead_letters, letters = `${doors}/groups/alarms/dead-letters`;
+  const calls = [["GET", "/health"], ["GET", "/api/v1/server"], ["GET", "/api/v1/overview"], ["GET", "/api/v1/groups"], ["GET", "/api/v1/hubs"], ["GET", "/api/v1/connections?limit=5"], ["GET", "/api/v1/keys"],
+    ["POST", "/api/v1/hubs", { name: "short-lived", partitions: 2 }], ["PATCH", "/api/v1/hubs/short-lived", { partitions: 3 }], ["GET", "/api/v1/hubs/short-lived"], ["POST", "/api/v1/hubs/short-lived/purge", { partition: 0 }],
+    ["POST", "/api/v1/hubs/short-lived/groups", { name: "g" }], ["GET", "/api/v1/hubs/short-lived/groups"], ["GET", "/api/v1/hubs/short-lived/groups/g"], ["DELETE", "/api/v1/hubs/short-lived/groups/g"],
+    ["GET", `${doors}/partitions`], ["GET", `${doors}/readers`], ["GET", `${doors}/connections`], ["GET", `${doors}/events?from=newest&since=0.1`], ["GET", `${doors}/events?from=oldest&limit=2&whole=1`], ["GET", `${doors}/partitions/0/events/0`],
+    ["POST", `${doors}/events`, { events: [{ body: "x", properties: { a: 1 } }], partition: 0 }], ["POST", `${doors}/events`, { copy_of: { hub: "doors", partition: 0, sequence_number: 0 } }],
+    ["GET", `${of_homes}/processors`], ["GET", `${of_homes}/explain?p=0`], ["GET", `${of_homes}/lag?range=24h`], ["GET", `${of_homes}/scale?target=100`],
+    ["POST", `${of_homes}/requests`, { action: "look" }], ["POST", `${of_homes}/requests`, { action: "seek", to: "oldest", partitions: [0], preview: true }], ["POST", `${of_homes}/requests`, { action: "fly" }],
+    ["GET", letters], ["GET", `${letters}/${letter.p}/${letter.seq}`], ["POST", `${letters}/${letter.p}/${letter.seq}/resend`, { remove: false }], ["DELETE", `${letters}/${letter.p}/${letter.seq}`], ["GET", `${letters}/${letter.p}/${letter.seq}`],
+    ...["/api/v1", "/api/v1/hubs/short-lived"].flatMap((base) => [["POST", `${base}/keys`, { name: "made", rights: ["Listen"] }], ["GET", `${base}/keys`], ["GET", `${base}/keys/made`], ["POST", `${base}/keys/made/rotate`, { key: "primary" }], ["DELETE", `${base}/keys/made`]]),
+    ["DELETE", "/api/v1/hubs/short-lived"], ["GET", "/api/v1/hubs/short-lived"]];
+  for (const [method, path, body] of calls) {
+    const url = new URL(here + path), answer = await fetch(url, { method, ...(body ? { headers: { "Content-Type": "application/json" }, body: JSON.stringify(body) } : {}) }), text = await answer.text();
+    asked.add(name_of(method, url));
+    if (answer.status >= 500) problems.push(`${method} ${path}: ${answer.status} ${text}`);
+    problems.push(...(answer.status < 400 ? request_problems(method, url, body && JSON.stringify(body)) : []), ...answer_problems(method, url, answer.status, text ? JSON.parse(text) : undefined));
+  }
+  assert.deepEqual(problems, []);
+  assert.deepEqual(operations.filter((one) => !asked.has(one)), ["GET /metrics", "POST /api/v1/demo", "GET /api/v1/live"]);
+});
 
 // CPU time of the hub, in seconds.
 const used = (hub) => readFileSync(`/proc/${hub.process.pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);

@@ -27,7 +27,7 @@ function partition(p, owner, next) {
     return {
         p, owner, epoch: 14, owned_since: at(moved.has(p) ? 357_000 : 2_046_000), phase: 'owned', next: null, in_per_s: 590 + next() * 110, out_per_s: 590 + next() * 110,
         begin: 0, end, end_at: at(100), checkpoint: end - lag, checkpoint_at: at(behind + 100), stored_ms: Math.round(100 + next() * 800), behind_ms: behind, lag,
-        loss_s: 86_399 - behind / 1000, lost: 0, repeats_max: Math.round(60 + next() * 540), state: 'ok', since: null, cause: null, reader_epoch: 14,
+        loss_s: Math.floor(86_399 - behind / 1000), lost: 0, repeats_max: Math.round(60 + next() * 540), state: 'ok', since: null, cause: null, reader_epoch: 14,
     };
 }
 
@@ -65,7 +65,7 @@ export function takeover() {
     Object.assign(members[2], { state: 'silent', silent_ms: 4100 });
     let turn = 0;
     for (const one of partitions) if (one.owner === ids.C)
-        Object.assign(one, { behind_ms: 4100 + next() * 400, stored_ms: 4200 + next() * 500, repeats_max: Math.round(400 + next() * 400), next: turn++ % 2 ? ids.A : ids.B });
+        Object.assign(one, { behind_ms: Math.round(4100 + next() * 400), stored_ms: Math.round(4200 + next() * 500), repeats_max: Math.round(400 + next() * 400), next: turn++ % 2 ? ids.A : ids.B });
     return snapshot(members, partitions, joined);
 }
 
@@ -113,7 +113,7 @@ export function thousand() {
         return made;
     });
     Object.assign(members[16], { state: 'silent', silent_ms: 4800 });
-    for (const one of partitions) if (one.owner === owners[16]) Object.assign(one, { behind_ms: 3000 + next() * 3000, next: owners[one.p % 16] });
+    for (const one of partitions) if (one.owner === owners[16]) Object.assign(one, { behind_ms: Math.round(3000 + next() * 3000), next: owners[one.p % 16] });
     Object.assign(partitions[482], { state: 'stalled', since: at(340_000), behind_ms: 340_000 });
     Object.assign(partitions[905], { state: 'stalled', since: at(96_000), behind_ms: 96_000 });
     Object.assign(partitions[730], { state: 'parked', since: at(2_600_000), behind_ms: 2_600_000 });

@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { readFile } from 'node:fs/promises';
 import { extname, join } from 'node:path';
 import { answers } from './answers.mjs';
+import { answer_problems, request_problems } from './contract.mjs';
 
 const types = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript', '.css': 'text/css', '.json': 'application/json' };
 export const policy = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
@@ -11,7 +12,7 @@ export const policy = "default-src 'none'; script-src 'self'; style-src 'self'; 
 // Serves `folder` and the answers of `state` on a free port. `away` makes it drop every request; `event` sends to open feeds.
 export async function stand_in(folder, state) {
     const feeds = new Set(), sockets = new Set();
-    const self = { state, away: false, requests: [], address: '', event, close, hold };
+    const self = { state, away: false, requests: [], problems: new Set(), address: '', event, close, hold };
     const holds = new Set();
 
     function event(name, data) {
@@ -37,9 +38,11 @@ export async function stand_in(folder, state) {
         for await (const part of request) body += part;
         self.requests.push({ method: request.method, path: url.pathname + url.search, body, authorization: request.headers.authorization });
         for (const one of holds) if (`${request.url} ${body}`.includes(one.text)) await new Promise(done => one.waiting.push(done));
+        if (url.pathname.startsWith('/api/v1/')) for (const problem of request_problems(request.method, url, body)) self.problems.add(problem);
         if (url.pathname === '/api/v1/live') return live(url, answer);
         if (url.pathname.startsWith('/api/v1/')) {
             const [status, value] = answers(self.state, request.method, url, body, request.headers.authorization);
+            for (const problem of answer_problems(request.method, url, status, value)) self.problems.add(problem);
             answer.writeHead(status, { 'Content-Type': 'application/json' });
             return answer.end(value === undefined ? '' : JSON.stringify(value));
         }

@@ -11,6 +11,7 @@ export async function visit(context, state, path, body, options = {}) {
   try {
     await body(page, server);
     assert.deepEqual(problems, []);
+    assert.deepEqual([...server.problems], []);  // what the page asks, and what it is answered here, is as docs/openapi.json says
   } finally {
     await page.close();
     await server.close();
