@@ -4,6 +4,7 @@ import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { main, test } from "../interop/js/harness.mjs";
+import { violations } from "./support/axe.mjs";
 import { browser } from "./support/browser.mjs";
 import { moment } from "./support/groups.mjs";
 import { asked, copied, head, keep_copies, visit } from "./support/visit.mjs";
@@ -70,6 +71,22 @@ test("an_event_is_copied_as_data", async (context) => {
     assert.ok(await page.getByRole("button", { name: "Copy as…" }).isDisabled());
   });
 });
+
+test("an_event_is_resent_as_it_is", (context) => visit(context, "cut", one_event, async (page, server) => {
+  await page.getByRole("button", { name: "Resend…" }).click();
+  await page.getByRole("dialog").getByLabel("To").selectOption("telemetry");
+  await page.getByRole("dialog").getByRole("button", { name: "Resend" }).click();
+  await page.getByText("It is now 18,338,221 of partition 11.").waitFor();
+  assert.deepEqual(asked(server, "POST", "/hubs/telemetry/events"), { copy_of: { hub: "homes", partition: 11, sequence_number: 18289733 } });
+}));
+
+test("a_live_tail_asks_only_for_what_is_new", (context) => visit(context, "why", "/ui/hubs/homes/events?tail=1&where=body.kind+%3D%3D+%22door%22", async (page, server) => {
+  await page.getByRole("row").nth(1).waitFor();
+  const next = await page.waitForRequest((one) => one.url().includes("since="));
+  assert.equal(new URL(next.url()).searchParams.get("since"), "0.18204331,11.18289734");
+  const tail = server.requests.filter((one) => one.path.includes("/events?") && one.path.includes("from=newest"));
+  assert.equal(tail.filter((one) => !one.path.includes("since=")).length, 2, "the page, and the first look of the tail");
+}));
 
 test("an_event_is_saved", (context) => visit(context, "why", one_event, async (page) => {
   await page.getByText("Where it is").waitFor();
@@ -208,7 +225,29 @@ test("keys_go_through_groups_copy_the_address_and_change_the_theme", (context) =
   assert.deepEqual(themes.map((one) => one.replace(/^system .*/, "system")), ["light light", "system", "dark dark"]);  // it was dark
 }));
 
+// What stands beside the pages: states without content, a phone, and every form.
+test("axe_finds_nothing_serious_in_states_and_forms", async (context) => {
+  const found = [], press = (name, exact = false) => (page) => page.getByRole("button", { name, exact }).first().click();
+  const phone = { size: { width: 390, height: 844 } }, letter = `${group}/letters?open=7/18241507`, eleven = `${group}/processors?p=11`;
+  const offline = async (page, server) => { await head(page, "On an even keel."); server.away = true; server.drop(); await page.getByRole("heading", { name: /No answer from the server/ }).waitFor({ timeout: 12000 }); };
+  const views = [["empty", "/ui/"], ["failed", `${group}/processors`], ["nobody", `${group}/processors`], ["balanced", "/ui/hubs/homes/groups/other/lag"], ["balanced", "/ui/nonsense"],
+    ["balanced", `${group}/processors`, offline], ["why", `${group}/processors`, undefined, phone], ["why", "/ui/", undefined, phone], ["why", letter, undefined, phone],
+    ["takeover", `${group}/processors`], ["handover", `${group}/processors`], ["why", `${group}/processors?view=grid&order=number`],
+    ["why", eleven, press("Pause…")], ["why", eleven, press(/^Drain/)], ["why", eleven, press("Seek…")], ["why", one_event, press("Resend…")], ["why", one_event, press("Copy as…")],
+    ["why", letter, (page) => page.getByRole("complementary").getByRole("button", { name: "Resend…", exact: true }).click()], ["why", letter, press("Edit, then resend…")], ["why", letter, async (page) => { await page.getByLabel("Select all").check(); await press("Discard…")(page); }],
+    ["why", "/ui/hubs", press("New hub…")], ["why", "/ui/keys", press("New key…")], ["why", "/ui/keys", press("Rotate…")], ["why", "/ui/keys", press("Remove…")],
+    ["why", "/ui/", (page) => page.keyboard.press("/")], ["why", "/ui/", (page) => page.keyboard.press("?")]];
+  for (const [state, path, act, options] of views) await visit(context, state, path, async (page, server) => {
+    await page.locator("main h1").first().waitFor({ state: "attached" });
+    await page.locator(".rights", { hasText: "Listen" }).waitFor({ state: "attached" });
+    await act?.(page, server);
+    found.push(...await violations(page, `${state} ${path} ${act ? String(act).slice(0, 60) : ""}`));
+  }, options);
+  assert.deepEqual(found, []);
+});
+
 await main("DashboardActions", {
   before: async () => ({ browser: await browser() }),
   after: async (context) => { await context.browser.close(); },
+  timeoutSeconds: 180,
 });

@@ -2,8 +2,8 @@
 // accessibility, keyboard, sign-in. Policy violations and script errors fail every test.
 import assert from "node:assert/strict";
 import { readFileSync } from "node:fs";
-import { createRequire } from "node:module";
 import { main, test } from "../interop/js/harness.mjs";
+import { violations } from "./support/axe.mjs";
 import { args, browser, open } from "./support/browser.mjs";
 import { evil, thousand } from "./support/groups.mjs";
 import { stand_in } from "./support/stand_in.mjs";
@@ -11,7 +11,6 @@ import { head, visit } from "./support/visit.mjs";
 
 const group = "/ui/hubs/homes/groups/aggregator";
 const large = "/ui/hubs/telemetry/groups/indexer/processors";
-const axe = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 test("verdicts_name_what_matters_first", async (context) => {
   for (const [state, words] of [["balanced", "On an even keel."], ["takeover", /agg-03da is silent\. Take-over (in|is due)/],
@@ -388,16 +387,7 @@ test("axe_finds_nothing_serious", async (context) => {
   for (const [state, path] of paths) await visit(context, state, path, async (page) => {
     await page.locator("h1").first().waitFor({ state: "attached" });
     await page.waitForTimeout(100);
-    await page.emulateMedia({ reducedMotion: "reduce" });  // colours change at once with the theme
-    await page.evaluate(`(() => { ${axe}; })()`);
-    for (const theme of ["dark", "light"]) {
-      const result = await page.evaluate((chosen) => {
-        document.documentElement.dataset.theme = chosen;
-        return window.axe.run(document, { resultTypes: ["violations"], ...(chosen === "light" ? { runOnly: ["color-contrast"] } : {}) });
-      }, theme);
-      for (const one of result.violations) if (["serious", "critical"].includes(one.impact))
-        found.push(`${theme} ${path} ${one.id}: ${one.nodes.slice(0, 3).map((node) => `${node.html.slice(0, 120)} ${node.any[0]?.message ?? ""}`).join(" | ")}`);
-    }
+    found.push(...await violations(page, path));
   });
   assert.deepEqual(found, []);
 });
