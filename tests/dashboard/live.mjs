@@ -265,25 +265,61 @@ test("answers_are_as_the_document_says", async ({ hub }) => {
 // CPU time of the hub, in seconds.
 const used = (hub) => readFileSync(`/proc/${hub.process.pid}/stat`, "utf8").split(") ")[1].split(" ").slice(11, 13).reduce((sum, ticks) => sum + Number(ticks) / 100, 0);
 
+// What an open Processors page asks for: its feed, the group each second for heartbeats, and the server with its hubs and groups
+// each ten seconds. Answers how many bytes came.
+async function open_page(hub, signal) {
+  const here = `http://localhost:${hub.http_port}/api/v1`;
+  let bytes = 0;
+  const ask = async (path) => { bytes += (await (await fetch(here + path, { signal })).arrayBuffer()).byteLength; };
+  const pause = (ms) => new Promise((done) => { const timer = setTimeout(done, ms); signal.addEventListener("abort", () => { clearTimeout(timer); done(); }); });
+  const beat = async () => {
+    for (let turn = 0; !signal.aborted; ++turn, await pause(1000)) {
+      await ask("/hubs/homes/groups/aggregator/processors");
+      if (turn % 10 === 0) await Promise.all(["/server", "/groups", "/hubs"].map(ask));
+    }
+  };
+  const feed = await fetch(`${here}/live?topics=group:homes/aggregator`, { signal });
+  await Promise.allSettled([beat(), (async () => { for await (const part of feed.body) bytes += part.length; })()]);
+  return bytes;
+}
+
+// How long each request of a producer took, in milliseconds, until it is stopped.
+function producer(hub, a_second) {
+  let goes = true;
+  const taken = [], events = Array.from({ length: Math.round(a_second / 50) }, () => ({ body: '{"kind":"motion"}' }));
+  const ended = (async () => {
+    for (let due = performance.now(); goes; due += 20) {
+      await new Promise((done) => setTimeout(done, Math.max(0, due - performance.now())));
+      const began = performance.now();
+      await api(hub, "/hubs/homes/events", { partition: 0, events });
+      taken.push(performance.now() - began);
+    }
+  })();
+  return { p99: (from) => taken.slice(from).sort((a, b) => a - b)[Math.floor((taken.length - from) * 0.99)], count: () => taken.length, stop: () => { goes = false; return ended; } };
+}
+
 test("ten_dashboards_cost_the_hub_at_most_3_percent_of_a_core", async ({ hub }) => {
-  const seconds = 8, of_seconds = async () => { const before = used(hub); await new Promise((done) => setTimeout(done, seconds * 1000)); return used(hub) - before; };
-  const sending = load(hub, 200);
+  const seconds = 8, sending = producer(hub, 2000);
+  const of_seconds = async () => {
+    const before = used(hub), from = sending.count();
+    await new Promise((done) => setTimeout(done, seconds * 1000));
+    return { cpu: used(hub) - before, p99: sending.p99(from) };
+  };
   try {
-    // The smallest of three differences: what else runs on this machine changes the CPU time of the same work.
-    let share = Infinity;
-    for (let turn = 0; turn < 3 && !(share <= 0.03); ++turn) {
-      const alone = await of_seconds(), abort = new AbortController();
-      const feeds = await Promise.all(Array.from({ length: 10 }, () => fetch(`http://localhost:${hub.http_port}/api/v1/live?topics=overview,group:homes/aggregator`, { signal: abort.signal })));
-      let bytes = 0;
-      const reading = feeds.map(async (feed) => { for await (const part of feed.body) bytes += part.length; });
+    // The best of several turns: what else runs on this machine changes the times of the same work.
+    let share = Infinity, slower = Infinity;
+    for (let turn = 0; turn < 4 && !(share <= 0.03 && slower <= 5); ++turn) {
+      const alone = await of_seconds(), abort = new AbortController(), pages = Array.from({ length: 10 }, () => open_page(hub, abort.signal));
       const watched = await of_seconds();
       abort.abort();
-      await Promise.allSettled(reading);
-      share = Math.min(share, (watched - alone) / seconds);
-      console.log(`    ${(share * 100).toFixed(1)} % of a core, ${Math.round(bytes / seconds / 1000)} KB a second`);
+      const bytes = (await Promise.all(pages)).reduce((sum, one) => sum + one, 0);
+      share = Math.min(share, (watched.cpu - alone.cpu) / seconds);
+      slower = Math.min(slower, watched.p99 - alone.p99);
+      console.log(`    ${((watched.cpu - alone.cpu) / seconds * 100).toFixed(1)} % of a core, ${Math.round(bytes / seconds / 1000)} KB a second; p99 of a producer ${alone.p99.toFixed(1)} ms alone, ${watched.p99.toFixed(1)} ms watched`);
       assert.ok(bytes > 0);
     }
     assert.ok(share <= 0.03, `${share}`);
+    assert.ok(slower <= 5, `${slower} ms`);
   } finally {
     await sending.stop();
   }
