@@ -88,6 +88,26 @@ test("a_live_tail_asks_only_for_what_is_new", (context) => visit(context, "why",
   assert.equal(tail.filter((one) => !one.path.includes("since=")).length, 2, "the page, and the first look of the tail");
 }));
 
+test("partitions_are_chosen_by_buttons_or_as_text", (context) => visit(context, "why", "/ui/hubs/homes/events", async (page, server) => {
+  const picker = page.getByRole("button", { name: /^Partitions:/ }), last = () => new URLSearchParams(server.requests.findLast((one) => one.path.includes("/events?")).path.split("?")[1]).get("p");
+  await page.getByRole("row").nth(1).waitFor();
+  await picker.click();
+  await page.getByRole("button", { name: "11", exact: true }).click();
+  await page.getByRole("button", { name: "03", exact: true }).click();
+  await page.getByRole("button", { name: "Partitions: 03, 11" }).waitFor();
+  await page.waitForURL((url) => url.searchParams.get("p") === "3,11");
+  assert.equal(await page.getByRole("button", { name: "03", exact: true }).getAttribute("aria-pressed"), "true");
+  await page.getByLabel("Numbers of partitions").fill(" 1, 2,4 ,5");
+  await page.keyboard.press("Enter");
+  await page.getByRole("button", { name: "Partitions: 4 of 16" }).waitFor();
+  await page.getByRole("button", { name: "All", exact: true }).click();
+  await page.getByRole("button", { name: "Partitions: all 16" }).waitFor();
+  await page.waitForFunction(() => !location.search.includes("p="));
+  await page.keyboard.press("Escape");
+  await page.getByLabel("Numbers of partitions").waitFor({ state: "detached" });
+  assert.equal(last(), null);
+}));
+
 test("an_event_is_saved", (context) => visit(context, "why", one_event, async (page) => {
   await page.getByText("Where it is").waitFor();
   const [file] = await Promise.all([page.waitForEvent("download"), page.getByRole("complementary").getByRole("button", { name: "Save" }).click()]);
@@ -233,7 +253,7 @@ test("axe_finds_nothing_serious_in_states_and_forms", async (context) => {
   const views = [["empty", "/ui/"], ["failed", `${group}/processors`], ["nobody", `${group}/processors`], ["balanced", "/ui/hubs/homes/groups/other/lag"], ["balanced", "/ui/nonsense"],
     ["balanced", `${group}/processors`, offline], ["why", `${group}/processors`, undefined, phone], ["why", "/ui/", undefined, phone], ["why", letter, undefined, phone],
     ["takeover", `${group}/processors`], ["handover", `${group}/processors`], ["why", `${group}/processors?view=grid&order=number`],
-    ["why", eleven, press("Pause…")], ["why", eleven, press(/^Drain/)], ["why", eleven, press("Seek…")], ["why", one_event, press("Resend…")], ["why", one_event, press("Copy as…")],
+    ["why", eleven, press("Pause…")], ["why", eleven, press(/^Drain/)], ["why", eleven, press("Seek…")], ["why", one_event, press("Resend…")], ["why", one_event, press("Copy as…")], ["why", "/ui/hubs/homes/events?p=3", press(/^Partitions:/)],
     ["why", letter, (page) => page.getByRole("complementary").getByRole("button", { name: "Resend…", exact: true }).click()], ["why", letter, press("Edit, then resend…")], ["why", letter, async (page) => { await page.getByLabel("Select all").check(); await press("Discard…")(page); }],
     ["why", "/ui/hubs", press("New hub…")], ["why", "/ui/keys", press("New key…")], ["why", "/ui/keys", press("Rotate…")], ["why", "/ui/keys", press("Remove…")],
     ["why", "/ui/", (page) => page.keyboard.press("/")], ["why", "/ui/", (page) => page.keyboard.press("?")]];

@@ -7,7 +7,7 @@ import { bytes, count, pad, plural, rate, visible } from '../formats';
 import { use_keys } from '../frame/keys';
 import { use_title } from '../model/load';
 import { use_redraw } from '../model/use';
-import { Name, Text, Time, Waiting } from '../parts/basics';
+import { Chevron, Name, Text, Time, Waiting } from '../parts/basics';
 import { Failed } from '../parts/failed';
 import { go_query } from '../route';
 import { state, use_state } from '../state';
@@ -107,23 +107,40 @@ function use_rows(hub: string, query: URLSearchParams, held: { current: boolean 
     return { rows, more: () => void ask(rows.page?.cursor ?? null), redraw };
 }
 
+const toggled_max = 128;
+
+// All partitions, or some: each by a button of its own where there are not too many, else as text.
+function Partitions({ hub, p }: { hub: string; p: string }) {
+    const [open, set_open] = useState(false), [text, set_text] = useState(p);
+    useEffect(() => set_text(p), [p]);
+    use_keys(open ? { Escape: () => set_open(false) } : {});
+    const partitions = state.hubs?.find(one => one.name === hub)?.partitions ?? 0;
+    const chosen = new Set(p.split(',').filter(Boolean).map(Number)), choose = (to: string) => go_query({ p: to || null }, true);
+    const toggle = (one: number) => { if (!chosen.delete(one)) chosen.add(one); choose([...chosen].sort((a, b) => a - b).join(',')); };
+    const apply = () => { if (/^[\d,\s]*$/.test(text)) choose(text.replace(/\s/g, '').replace(/,+/g, ',').replace(/^,|,$/g, '')); };
+    const said = chosen.size === 0 ? partitions ? `all ${count(partitions)}` : 'all' : chosen.size <= 3 ? [...chosen].map(one => pad(one, partitions)).join(', ') : `${chosen.size} of ${count(partitions)}`;
+    return <span class="pickbox partitions" onFocusOut={event => { if (!(event.currentTarget as Element).contains(event.relatedTarget as Node | null)) set_open(false); }}>
+        <button type="button" class="field" aria-haspopup="true" aria-expanded={open} aria-label={`Partitions: ${said}`} onClick={() => set_open(!open)}><span>Partitions</span>{said}<Chevron /></button>
+        {open ? <div class="menu"><div class="row-actions"><input class="input mono full" aria-label="Numbers of partitions" placeholder="0, 3, 11" value={text} onInput={event => set_text(event.currentTarget.value)} onKeyDown={event => { if (event.key === 'Enter') { event.preventDefault(); apply(); } }} onBlur={apply} /><span><button type="button" class="btn" disabled={chosen.size === 0} onClick={() => choose('')}>All</button></span></div>
+            {partitions <= toggled_max ? <div class="toggles">{Array.from({ length: partitions }, (_, one) => <button type="button" class={`mono ${chosen.has(one) ? 'on' : ''}`} aria-pressed={chosen.has(one)} onClick={() => toggle(one)}>{pad(one, partitions)}</button>)}</div> : null}</div> : null}</span>;
+}
+
 const starts = [['newest', 'newest'], ['oldest', 'oldest'], ['time', 'a time'], ['seq', 'a sequence number'], ['offset', 'an offset']] as const;
 
 function Controls({ hub, query }: { hub: string; query: URLSearchParams }) {
     const from = query.get('from') ?? 'newest', kind = from.split(':')[0]!, tail = query.get('tail') === '1';
-    const [where, set_where] = useState(query.get('where') ?? ''), [value, set_value] = useState(from.includes(':') ? from.slice(from.indexOf(':') + 1) : ''), [chosen, set_kind] = useState(kind), [p, set_p] = useState(query.get('p') ?? '');
-    useEffect(() => { set_where(query.get('where') ?? ''); set_p(query.get('p') ?? ''); set_kind(kind); }, [query.toString()]);
-    const partitions = state.hubs?.find(one => one.name === hub)?.partitions ?? 0;
+    const [where, set_where] = useState(query.get('where') ?? ''), [value, set_value] = useState(from.includes(':') ? from.slice(from.indexOf(':') + 1) : ''), [chosen, set_kind] = useState(kind);
+    useEffect(() => { set_where(query.get('where') ?? ''); set_kind(kind); }, [query.toString()]);
     const start = (name: string, text: string) => {
         if (name === 'newest' || name === 'oldest') go_query({ from: name, tail: null });
         else if (text) go_query({ from: `${name}:${name === 'time' ? new Date(text).toISOString() : text}`, tail: null });
     };
-    const apply = (event: { preventDefault(): void }) => { event.preventDefault(); go_query({ where: where || null, p: /^[\d,\s]*$/.test(p) ? p.replace(/\s/g, '') || null : null }); };
+    const apply = (event: { preventDefault(): void }) => { event.preventDefault(); go_query({ where: where || null }); };
     return <form class="controls" onSubmit={apply}>
         <label class="field"><span>From</span><select value={chosen} onChange={event => { set_kind(event.currentTarget.value); start(event.currentTarget.value, ''); }}>{starts.map(([name, text]) => <option value={name}>{text}</option>)}</select></label>
         {chosen === 'time' ? <input class="input" type="datetime-local" step="1" aria-label="Time" onChange={event => { if (event.currentTarget.value) start('time', event.currentTarget.value); }} /> : null}
         {chosen === 'seq' || chosen === 'offset' ? <input class="input" inputMode="numeric" aria-label="Number" size={12} value={value} onInput={event => set_value(event.currentTarget.value)} onChange={() => { if (/^\d+$/.test(value)) start(chosen, value); }} /> : null}
-        <label class="field"><span>Partitions</span><input class="mono" size={8} placeholder={partitions ? `all ${count(partitions)}` : 'all'} value={p} onInput={event => set_p(event.currentTarget.value)} onBlur={apply} /></label>
+        <Partitions hub={hub} p={/^[\d,]*$/.test(query.get('p') ?? '') ? query.get('p') ?? '' : ''} />
         <label class="field full"><span>Where</span><input class="mono full" placeholder='body.kind != "heartbeat"' spellcheck={false} value={where} onInput={event => set_where(event.currentTarget.value)} /></label>
         <button type="submit" hidden>Apply</button>{/* of several fields, Enter needs one */}
         <button type="button" class="btn pri" onClick={() => go_query({ tail: tail ? null : '1', from: null })}>{tail ? '‖ Pause' : '▶ Live'}</button>

@@ -53,7 +53,7 @@ export function Moves({ model, narrow, short, live }: { model: GroupModel; narro
                 <td>{row.why}</td><td class="r">{row.gap}</td><td class="r">{row.repeated}</td></tr>)}
             {shown.map(move => <tr key={`${move.at} ${move.p}`} class={fresh(move.at) ? 'flash new' : ''}><td class="mono muted"><Time v={move.at} exact={exact && now - (moment(move.at) ?? 0) < 60_000} /></td><td class="mono">{pad(move.p, model.size)}</td>
                 <td><Owner model={model} id={move.from} /> <span class="faint">→</span> <Owner model={model} id={move.to} /></td>
-                <td class="muted why" title={move.reason}><bdi>{cut(short ? in_short(move.reason).replace(/^handed over: /, '') : in_short(move.reason), 60)}</bdi></td><td class="r">{duration(move.gap_ms, 'move')}</td><td class="r">{count(move.repeated)}</td></tr>)}
+                <td class="muted why" title={move.reason}><bdi>{cut(short ? in_short(move.reason).replace(/^(handed over|released|taken over): /, '') : in_short(move.reason), 60)}</bdi></td><td class="r">{duration(move.gap_ms, 'move')}</td><td class="r">{count(move.repeated)}</td></tr>)}
             {open.length + shown.length === 0 ? <tr><td colSpan={6} class="muted">No move is in the journal yet.</td></tr> : null}
         </tbody></table></div>
         {model.moves.length > shown.length ? <button type="button" class="linkbutton" onClick={() => set_all(true)}>Show all {model.moves.length}</button> : null}
