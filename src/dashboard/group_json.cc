@@ -59,6 +59,15 @@ void write_partition(JsonWriter& json, const PartitionView& partition) {
     });
 }
 
+// The partition that is furthest behind; none if of one it is not known.
+std::optional<std::uint32_t> furthest_partition(const GroupView& view) {
+    const auto behind = view.behind_ms();
+    const auto found = std::ranges::find_if(view.partitions, [&](const PartitionView& each) {
+        return behind && each.progress.behind_ms == *behind;
+    });
+    return found == view.partitions.end() ? std::nullopt : std::optional(found->partition);
+}
+
 }  // namespace
 
 void write_head(JsonWriter& json, const WatchedGroup& group, Instant now) {
@@ -130,6 +139,7 @@ void write_summary(JsonWriter& json, const WatchedGroup& group, const GroupView&
     write_head(json, group, now);
     json.member("members", view.members.size()).member("partitions", view.partitions.size());
     json.member("owned", view.owned()).member("behind_ms", view.behind_ms());
+    json.member("furthest", furthest_partition(view));
     json.member("lag_events", view.lag()).member("loss_s", view.loss_s());
     json.member("dead_letters", view.dead_letters);
     write_needs(json, view);

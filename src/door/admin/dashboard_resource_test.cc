@@ -150,6 +150,23 @@ TEST_F(DashboardRoutes, show_the_processors_of_a_group) {
     EXPECT_EQ(seen.at("partitions").at(1).at("end").as_int64(), -1);
 }
 
+TEST_F(DashboardRoutes, name_the_partition_that_is_furthest_behind) {
+    dashboard::SimGroup group{world_.scheduler, stores_, world_.hub->identity()};
+    group.beat("ada");
+    world_.run_for(3s);
+    const auto furthest = [&] {
+        return body("/api/v1/groups", token("of homes", "sb://hub/homes"))
+            .at("groups")
+            .at(0)
+            .at("furthest");
+    };
+    ASSERT_TRUE(world_.append("homes", 1, {"a", "b"}).ok());
+    EXPECT_TRUE(furthest().is_null()) << "without a checkpoint it is not known";
+    group.handle(1, 0, 1);
+    world_.run_for(3s);
+    EXPECT_EQ(furthest().as_int64(), 1);
+}
+
 TEST_F(DashboardRoutes, say_how_a_group_comes_to_be_watched) {
     const auto response =
         ask({.path = "/api/v1/hubs/homes/groups/none/processors", .token = token("root")});

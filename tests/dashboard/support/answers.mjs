@@ -19,12 +19,12 @@ const server = () => ({
 function watched(state) {
     if (state === 'empty') return [];
     if (state === 'two_groups') return ['aggregator', 'alarms'].map(group => ({ ...watched('balanced')[0], group }));
-    if (state === 'unknown') return watched('balanced').map(group => ({ ...group, behind_ms: null, lag_events: null, loss_s: null }));
+    if (state === 'unknown') return watched('balanced').map(group => ({ ...group, behind_ms: null, furthest: null, lag_events: null, loss_s: null }));
     const snapshot = group_of(state), owners = snapshot.members.map(one => one.id);
     const worst = Math.max(0, ...snapshot.partitions.map(one => one.behind_ms ?? 0));
     return [{
         hub: snapshot.hub, group: snapshot.group, store: snapshot.store, state: snapshot.state, error: snapshot.error, retry_in_s: snapshot.retry_in_s,
-        members: owners.length, partitions: snapshot.partitions.length, owned: snapshot.partitions.filter(one => one.owner).length, behind_ms: worst,
+        members: owners.length, partitions: snapshot.partitions.length, owned: snapshot.partitions.filter(one => one.owner).length, behind_ms: worst, furthest: snapshot.partitions.find(one => one.behind_ms === worst)?.p ?? null,
         lag_events: snapshot.partitions.reduce((sum, one) => sum + (one.lag ?? 0), 0), loss_s: Math.floor(86_399 - worst / 1000), dead_letters: snapshot.dead_letters,
         owners, strip: snapshot.partitions.map(one => owners.indexOf(one.owner)),
         needs: snapshot.partitions.filter(one => one.state === 'stalled' || one.state === 'parked').sort((a, b) => (a.state < b.state ? 1 : -1)).map(one => ({ p: one.p, state: one.state, since: one.since, cause: one.cause, lag: one.lag })),

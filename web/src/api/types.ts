@@ -12,7 +12,7 @@ export interface Server {
 
 export interface Group {
     hub: string; group: string; store: string; state: 'ok' | 'opening' | 'failed'; error: string | null; retry_in_s: number | null;
-    members: number; partitions: number; owned: number; behind_ms: number | null; lag_events: number | null;
+    members: number; partitions: number; owned: number; behind_ms: number | null; furthest?: number | null; lag_events: number | null;
     loss_s: number | null; dead_letters: number | null; owners: string[]; strip: number[];
     needs?: { p: number; state: string; since: string | null; cause: string | null; lag: number | null }[];
 }

@@ -60,7 +60,7 @@ function Figures({ overview, groups }: { overview: Overview; groups: Group[] }) 
     return <div class="figures">
         {figure(rate(overview.in_per_s), 'events in')}
         {figure(rate(overview.out_per_s), `events out, ${plural(groups.length, 'group')}`)}
-        {figure(duration(overview.behind_ms), worst && worst.behind_ms !== null ? <>furthest behind: <Name v={worst.group} most={18} /></> : 'furthest behind', (overview.behind_ms ?? 0) > far_behind_ms ? 'bad' : '')}
+        {figure(duration(overview.behind_ms), worst && worst.behind_ms !== null ? <>furthest behind: <Name v={worst.group} most={18} />{worst.furthest == null || !worst.behind_ms ? '' : `, ${pad(worst.furthest, worst.partitions)}`}</> : 'furthest behind', (overview.behind_ms ?? 0) > far_behind_ms ? 'bad' : '')}
         {figure(duration(overview.loss_s === null ? null : overview.loss_s * 1000, 'left'), 'nearest loss')}
         {disk_days === null ? figure(bytes(overview.disk_free_bytes), 'left on the disk') : figure(disk_days < 1 ? duration(overview.disk_full_s! * 1000, 'left') : plural(Math.floor(disk_days), 'day'), `until the disk is full, ${bytes(overview.disk_free_bytes)} left`, disk_days < 1 ? 'bad' : '')}
         {figure(count(overview.connections), 'connections')}
