@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
+#include <map>
 
 #include <boost/json.hpp>
 
@@ -151,10 +152,48 @@ std::string folder_name(std::uint32_t partition, std::int64_t at_ms) {
 }
 
 std::string object_name(const WindowHead& head) {
-    // Padded, so that two windows that begin in one second would be in order too.
-    char text[48];
-    std::snprintf(text, sizeof text, "-%012lld.jsonl", static_cast<long long>(head.first_sequence));
+    // Padded, so that two that begin in one second are in order too.
+    char text[64];
+    std::snprintf(text, sizeof text, "-%012lld-%012lld.jsonl",
+                  static_cast<long long>(head.first_sequence),
+                  static_cast<long long>(head.last_sequence));
     return folder_name(head.partition, head.from_ms) + time_text("%M%S", head.from_ms) + text;
+}
+
+std::optional<ObjectName> parse_object_name(const std::string& name) {
+    ObjectName parsed{.name = name};
+    std::tm time = {};
+    long long first = 0, last = 0;
+    int length = 0;
+    const int found =
+        std::sscanf(name.c_str(), "%4d-%2d-%2d/%2d/%9u/%2d%2d-%18lld-%18lld.jsonl%n", &time.tm_year,
+                    &time.tm_mon, &time.tm_mday, &time.tm_hour, &parsed.partition, &time.tm_min,
+                    &time.tm_sec, &first, &last, &length);
+    if (found != 9 || length != std::ssize(name) || first < 0 || last < first) return std::nullopt;
+    time.tm_year -= 1900;
+    time.tm_mon -= 1;
+    parsed.from_ms = std::int64_t{::timegm(&time)} * 1000;
+    parsed.first_sequence = first;
+    parsed.last_sequence = last;
+    return parsed;
+}
+
+std::vector<ObjectName> chain_of(std::span<const ObjectName> names, std::int64_t next) {
+    // By the event that comes behind it: an object that such a chain ends with. Where there are
+    // several, the one that begins first is kept.
+    std::map<std::int64_t, const ObjectName*> ends;
+    for (const ObjectName& name : names) {
+        if (name.first_sequence == next || ends.contains(name.first_sequence)) {
+            ends.try_emplace(name.last_sequence + 1, &name);
+        }
+    }
+    std::vector<ObjectName> chain;
+    for (std::int64_t end = ends.empty() ? next : ends.rbegin()->first; end != next;) {
+        chain.push_back(*ends.at(end));
+        end = chain.back().first_sequence;
+    }
+    std::reverse(chain.begin(), chain.end());
+    return chain;
 }
 
 std::string encode(WindowHead head, std::vector<Reading> readings) {

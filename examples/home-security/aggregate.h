@@ -11,12 +11,14 @@
 // has the home and the place of every 64th line, counted from the end of the first line, so that
 // one home is found by reading two small pieces.
 //
-// An object is a pure function of the events in it: whoever writes it again, after a crash or a
-// hand-over, writes the same bytes under the same name.
+// An object is a pure function of the events in it, and its name says which these are: whoever
+// writes it again, after a crash or a hand-over, writes the same bytes under the same name. So no
+// object ever changes, and any that follow each other without a gap tell the truth.
 #pragma once
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
@@ -61,9 +63,28 @@ struct HomeSum {
 // Of the readings of one home, in the order in which they came. At least one.
 HomeSum sum_of(std::span<const Reading> readings);
 
-// "2026-11-18/14/07/3200-000018204331.jsonl": day, hour, partition, minute and second, first event.
-// Sorted by name, the objects of a partition are in order.
+// "2026-11-18/14/07/3200-000018204331-000018241890.jsonl": day, hour, partition, minute and second,
+// first and last event. Sorted by name, the objects of a partition are in order.
 std::string object_name(const WindowHead& head);
+
+// What a name says.
+struct ObjectName {
+    std::string name = {};
+    std::uint32_t partition = 0;
+    std::int64_t from_ms = 0;
+    std::int64_t first_sequence = 0, last_sequence = -1;
+};
+// None if it is not the name of an object.
+std::optional<ObjectName> parse_object_name(const std::string& name);
+
+// The objects that count: each begins with the event behind the one before. Of `names`, all of one
+// partition and sorted, the objects from event `next` on, as far as they reach.
+//
+//   0..........9                     written by an owner that died before its checkpoint
+//   0................14 15....20     by its successor, which began at the same checkpoint
+//
+// The first of them is left out: nothing continues behind it, and 0 to 14 has its events too.
+std::vector<ObjectName> chain_of(std::span<const ObjectName> names, std::int64_t next);
 // "2026-11-18/14/07/", where all objects of that partition and hour lie.
 std::string folder_name(std::uint32_t partition, std::int64_t at_ms);
 

@@ -7,15 +7,16 @@
 //   1  A window is a stretch of one partition: the hub's time of events never falls, so the events
 //      of a window are neighbours.
 //   2  It is written when an event of a later window has come, as one object, whole or not at all.
-//      Name and content depend on its events only.
+//      Name and content depend on its events only, so no object is ever overwritten by another.
 //   3  Only then checkpoint() is called, for the last event of the window. So a checkpoint never
 //      passes an event whose window is not written, and always lies between two windows.
 //   4  Whoever continues after a crash or a hand-over begins at the start of a window, gets all of
 //      its events again, and writes the same object again.
 //   5  A window that no later event has ended is written when the clock says that it is over. If
 //      events of it come all the same, they are an object of their own. So its checkpoint is
-//      stored before anything else is handled: nobody then writes the first object anew with the
-//      events of both.
+//      stored before anything else is handled. Whoever crashes in between leaves an object that
+//      its successor may not write again: the successor's has more events, and another name.
+//      Readers take those that follow each other (chain_of() in aggregate.h).
 #include <chrono>
 #include <cstdio>
 #include <memory>
@@ -36,8 +37,8 @@ using evenkeel::Result;
 
 // A partition without events: its last window is written when it has been over for this long. It
 // must be longer than the clocks of hub and aggregator may differ, and than reader or process may
-// stall. (If it is not, late events of that window become an object of their own: its name has the
-// number of its first event.)
+// stall. (If it is not, late events of that window become an object of their own: names have the
+// numbers of first and last event.)
 constexpr auto quiet_after = 3s;
 
 struct Options {

@@ -18,6 +18,20 @@ constexpr std::int64_t one_motion_ms = 10 * 60'000;  // motions of one sensor th
 constexpr std::size_t head_bytes = 8 * 1024, head_bytes_max = 1U << 20U;
 constexpr std::uint64_t lines_bytes_max = 64 * 1024;  // between two marks of an index
 constexpr std::size_t windows_searched_max = 600;
+// A list of names may miss one that came while it was made: then it is in the next one.
+constexpr std::int64_t gap_patience_ms = 5'000;
+
+std::vector<ObjectName> parse_names(const std::vector<std::string>& names) {
+    std::vector<ObjectName> parsed;
+    for (const auto& name : names) {
+        if (auto object = parse_object_name(name)) parsed.push_back(std::move(*object));
+    }
+    return parsed;
+}
+
+std::int64_t end_of(const std::vector<ObjectName>& chain) {
+    return chain.empty() ? -1 : chain.back().last_sequence;
+}
 
 }  // namespace
 
@@ -108,29 +122,65 @@ HomeDays::HomeDays(Objects& objects, std::uint32_t partitions)
 Result<const HomeDay*> HomeDays::look(std::uint32_t home, std::int64_t now_ms) {
     const auto partition = find_partition(home, now_ms);
     if (!partition) return partition.error();
-    if (!days_.contains(home)) make_room();
-    HomeDay& day = days_[home];
-    day.partition = *partition;
-    day.used_ms = now_ms;
-    day.move_on(now_ms);
+    if (!looked_.contains(home)) make_room();
+    Looked& looked = looked_[home];
+    looked.used_ms = now_ms;
+    looked.day.move_on(now_ms);
+    looked.before.move_on(now_ms);
     // Hour by hour, from where the last look ended.
     const std::int64_t begin_ms =
-        std::max(day.first_bucket * HomeDay::bucket_ms, day.as_of_ms - hour_ms);
+        std::max(looked.day.first_bucket * HomeDay::bucket_ms, looked.last.from_ms);
     for (std::int64_t at = begin_ms / hour_ms; at <= now_ms / hour_ms; ++at) {
-        const auto names = objects_.list(folder_name(*partition, at * hour_ms), day.last_object);
+        const auto names = objects_.list(folder_name(*partition, at * hour_ms), looked.last.name);
         if (!names) return names.error();
-        for (const auto& name : *names) {
-            const auto found = sum(name, home);
-            if (!found) return found.error();
-            if (*found) day.add(**found);
-            if (const auto known = head(name)) {
-                day.as_of_ms = std::max(day.as_of_ms, (*known)->to_ms);
-                day.window_ms = (*known)->to_ms - (*known)->from_ms;
-            }
-            day.last_object = name;
-        }
+        const auto read = read_new(home, parse_names(*names), now_ms, looked);
+        if (!read) return read.error();
+        if (!*read) break;
     }
-    return &day;
+    return &looked.day;
+}
+
+Result<bool> HomeDays::read_new(std::uint32_t home, std::vector<ObjectName> names,
+                                std::int64_t now_ms, Looked& looked) {
+    while (!names.empty()) {
+        auto chain = chain_of(names, looked.last.last_sequence + 1);
+        // The last one was written by an owner that died before its checkpoint: the successor has
+        // written those events anew, with more of them.
+        auto instead = chain_of(names, looked.last.first_sequence);
+        if (end_of(instead) > end_of(chain)) {
+            looked.day = looked.before;
+            chain = std::move(instead);
+        }
+        for (const auto& object : chain) {
+            if (auto read = read_object(home, object, looked); !read) return read.error();
+        }
+        std::erase_if(names, [&](const ObjectName& object) {
+            return object.first_sequence <= looked.last.last_sequence;
+        });
+        if (!chain.empty()) looked.gap_seen_ms = 0;
+        if (names.empty()) break;
+        if (!looked.last.name.empty()) {
+            if (looked.gap_seen_ms == 0) looked.gap_seen_ms = now_ms;
+            if (now_ms - looked.gap_seen_ms < gap_patience_ms) return false;
+        }
+        // Nobody has it, so it was removed: go on behind it.
+        looked.last.first_sequence = names.front().first_sequence;
+        looked.last.last_sequence = names.front().first_sequence - 1;
+    }
+    return true;
+}
+
+Result<> HomeDays::read_object(std::uint32_t home, const ObjectName& object, Looked& looked) {
+    const auto found = sum(object.name, home);
+    if (!found) return found.error();
+    const auto known = head(object.name);
+    if (!known) return known.error();
+    looked.before = looked.day;
+    looked.last = object;
+    if (*found) looked.day.add(**found);
+    looked.day.as_of_ms = std::max(looked.day.as_of_ms, (*known)->to_ms);
+    looked.day.window_ms = (*known)->to_ms - (*known)->from_ms;
+    return {};
 }
 
 // A home is always in the partition of its key. Which one that is, the newest aggregates tell.
@@ -194,10 +244,10 @@ Result<std::optional<HomeSum>> HomeDays::sum(const std::string& name, std::uint3
 
 // Forgets the home that nobody has looked at for the longest time.
 void HomeDays::make_room() {
-    if (days_.size() < homes_max) return;
-    days_.erase(std::min_element(days_.begin(), days_.end(), [](const auto& a, const auto& b) {
-        return a.second.used_ms < b.second.used_ms;
-    }));
+    if (looked_.size() < homes_max) return;
+    looked_.erase(std::min_element(
+        looked_.begin(), looked_.end(),
+        [](const auto& a, const auto& b) { return a.second.used_ms < b.second.used_ms; }));
 }
 
 }  // namespace homes

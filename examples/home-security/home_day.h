@@ -1,7 +1,7 @@
 // The day of one home, as its residents see it, put together from the aggregates and nothing else.
 //
-// Aggregates never change once they are there, so a home that was asked for before needs only what
-// is new. Homes nobody asks for cost nothing.
+// Objects never change once they are there, so a home that was asked for before needs only those
+// that are new. Homes nobody asks for cost nothing.
 #pragma once
 
 #include <array>
@@ -36,15 +36,12 @@ struct HomeDay {
         State state = State::still;
     };
 
-    std::uint32_t partition = 0;
-    std::string last_object = {};  // what was looked at; everything behind it is new
-    std::int64_t as_of_ms = 0;     // up to when the aggregates of its partition reach
+    std::int64_t as_of_ms = 0;  // up to when the aggregates of its partition reach
     std::int64_t window_ms = 0;
     std::int64_t first_bucket = 0;  // since 1970
     std::array<SensorDay, sensors.size()> by_sensor = {};
     std::deque<Happening> happenings = {};  // in order of time
     std::optional<Happening> incident = {};
-    std::int64_t used_ms = 0;
 
     void add(const HomeSum& sum);
     // Forgets what is older than the buckets that end now.
@@ -69,14 +66,26 @@ private:
     static constexpr std::size_t homes_max = 1000;  // looked at lately
     static constexpr std::size_t heads_max = 20'000;
 
+    struct Looked {
+        HomeDay day = {};
+        ObjectName last = {};          // that was read; everything behind it is new
+        HomeDay before = {};           // it was read
+        std::int64_t gap_seen_ms = 0;  // an object behind `last` is missing; 0: none is
+        std::int64_t used_ms = 0;
+    };
+
     evenkeel::Result<std::uint32_t> find_partition(std::uint32_t home, std::int64_t now_ms);
+    // False if an object is missing, and may still come.
+    evenkeel::Result<bool> read_new(std::uint32_t home, std::vector<ObjectName> names,
+                                    std::int64_t now_ms, Looked& looked);
+    evenkeel::Result<> read_object(std::uint32_t home, const ObjectName& object, Looked& looked);
     evenkeel::Result<const WindowHead*> head(const std::string& name);
     evenkeel::Result<std::optional<HomeSum>> sum(const std::string& name, std::uint32_t home);
     void make_room();
 
     Objects& objects_;
     const std::uint32_t partitions_;
-    std::map<std::uint32_t, HomeDay> days_;
+    std::map<std::uint32_t, Looked> looked_;
     struct KeptHead {
         WindowHead head;
         std::uint64_t bytes = 0;  // of the first line

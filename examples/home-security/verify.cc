@@ -5,6 +5,7 @@
 // Prints one JSON object; the exit code is 1 if an aggregate is wrong or missing.
 #include <chrono>
 #include <cstdio>
+#include <map>
 #include <thread>
 
 #include "aggregate.h"
@@ -103,16 +104,35 @@ Result<> check_object(homes::Objects& objects, const std::string& name, Round& r
     return {};
 }
 
+// The objects that count (chain_of() in aggregate.h), in order for each partition.
+Result<std::vector<homes::ObjectName>> objects_in(homes::Objects& objects) {
+    const auto names = objects.list("");
+    if (!names) return names.error();
+    std::map<std::uint32_t, std::vector<homes::ObjectName>> by_partition;
+    for (const auto& name : *names) {
+        if (const auto object = homes::parse_object_name(name)) {
+            by_partition[object->partition].push_back(*object);
+        }
+    }
+    std::vector<homes::ObjectName> found;
+    for (const auto& [partition, all] : by_partition) {
+        const auto chain = chain_of(all, all.front().first_sequence);
+        found.insert(found.end(), chain.begin(), chain.end());
+    }
+    return found;
+}
+
 Result<Counts> verify(homes::Objects& objects, const homes::Ledger& ledger) {
     Counts counts;
+    const auto found = objects_in(objects);
+    if (!found) return found.error();
     const std::uint64_t rounds = ledger.sent / readings_max + 1;
     const auto homes_a_round = static_cast<std::uint32_t>(ledger.town.homes / rounds + 1);
     for (std::uint32_t first = 0; first < ledger.town.homes; first += homes_a_round) {
         Round round(ledger, first, std::min(first + homes_a_round, ledger.town.homes));
-        const auto names = objects.list("");
-        if (!names) return names.error();
-        for (const auto& name : *names) {
-            if (auto checked = check_object(objects, name, round, first == 0, counts); !checked) {
+        for (const auto& object : *found) {
+            if (auto checked = check_object(objects, object.name, round, first == 0, counts);
+                !checked) {
                 return checked.error();
             }
         }

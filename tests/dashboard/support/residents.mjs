@@ -94,8 +94,8 @@ export async function residents(state) {
 export function write_aggregate(folder, home, from_ms, sensors, incidents = [], number = 0) {
     const line = JSON.stringify({ home, first: number, last: number, sensors, incidents });
     const head = { partition: 0, from: from_ms, to: from_ms + 1000, first_sequence: number, last_sequence: number, events: 1, unreadable: 0, index: [[home, 0]] };
-    const time = new Date(from_ms).toISOString(), two = (text) => String(text).padStart(2, '0');
-    const file = join(folder, `${time.slice(0, 10)}/${time.slice(11, 13)}/00/${two(time.slice(14, 16))}${two(time.slice(17, 19))}-${String(number).padStart(12, '0')}.jsonl`);
+    const sequence = String(number).padStart(12, '0'), time = new Date(from_ms).toISOString(), two = (text) => String(text).padStart(2, '0');
+    const file = join(folder, `${time.slice(0, 10)}/${time.slice(11, 13)}/00/${two(time.slice(14, 16))}${two(time.slice(17, 19))}-${sequence}-${sequence}.jsonl`);
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, `${JSON.stringify(head)}\n${line}\n`);
 }
