@@ -1,9 +1,14 @@
 // Objects as files. A file is written under another name, made durable, and then renamed: a reader
-// sees all of it or nothing of it.
+// sees all of it or nothing of it. Then each folder on the way to it is synced, because a power
+// failure may take away the name of a file or folder in one that is not.
 #include <algorithm>
+#include <atomic>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <filesystem>
+#include <mutex>
+#include <set>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -52,22 +57,27 @@ private:
 
 class Folder final : public Objects {
 public:
-    explicit Folder(fs::path root) : root_(std::move(root)) {}
+    // Without a slash at its end, so that it is what parent_path() of a name in it says.
+    explicit Folder(const fs::path& root)
+        : root_(root.has_filename() ? root : root.parent_path()) {}
 
     Result<> put(const std::string& name, std::string_view bytes) override {
         const fs::path path = root_ / name;
-        // One owner writes a partition at a time, but a former one may still be at it.
-        const fs::path draft = path.string() + "." + std::to_string(::getpid()) + ".draft";
-        if (auto made = make_folder(path.parent_path()); !made) return made;
+        if (auto made = make_folders(path.parent_path()); !made) return made;
+        const fs::path draft = drafts() / next_draft();
         {
             const File file(draft, O_WRONLY | O_CREAT | O_TRUNC);
             if (!file.is_open() || !file.write(bytes) || !file.sync()) {
                 const int error = errno;
                 ::unlink(draft.c_str());
-                return failure("cannot write", draft, error == ENOENT ? EIO : error);
+                return failure("cannot write", draft, kept_trying(error));
             }
         }
-        if (::rename(draft.c_str(), path.c_str()) != 0) return failure("cannot write", path, errno);
+        if (::rename(draft.c_str(), path.c_str()) != 0) {
+            const int error = errno;
+            ::unlink(draft.c_str());
+            return failure("cannot write", path, kept_trying(error));
+        }
         const File folder(path.parent_path(), O_RDONLY | O_DIRECTORY);
         if (!folder.is_open() || !folder.sync()) return failure("cannot sync", path, errno);
         return {};
@@ -114,15 +124,79 @@ public:
     }
 
 private:
-    static Result<> make_folder(const fs::path& path) {
-        std::error_code error;
-        fs::create_directories(path, error);
-        if (error)
-            return failure("cannot create", path, error.value() == ENOENT ? EIO : error.value());
+    static constexpr std::size_t folders_known_max = 1000;
+    static constexpr auto draft_age_max = std::chrono::hours(24);
+
+    fs::path drafts() const { return root_ / "drafts"; }
+
+    // One owner writes a partition at a time, but a former one may still be at it, and on another
+    // machine: so the name has a number that is nobody else's.
+    std::string next_draft() {
+        const auto now = std::chrono::system_clock::now().time_since_epoch().count();
+        return std::to_string(now) + "-" + std::to_string(::getpid()) + "-" +
+               std::to_string(++drafts_written_) + ".draft";
+    }
+
+    // The folder of an object with all above it, and the one for drafts.
+    Result<> make_folders(const fs::path& folder) {
+        const std::lock_guard lock(mutex_);
+        if (synced_.size() > folders_known_max) synced_.clear();
+        if (auto made = make_folder(folder); !made) return made;
+        if (auto made = make_folder(drafts()); !made) return made;
+        if (!were_drafts_removed_) remove_old_drafts();
+        were_drafts_removed_ = true;
         return {};
     }
 
+    // Each folder above is synced once, also one that was there: another process may have made it
+    // just now, and not come as far.
+    Result<> make_folder(const fs::path& path) {
+        if (path == root_) {
+            std::error_code error;
+            const bool is_new = fs::create_directories(root_, error);
+            if (error) return failure("cannot create", path, kept_trying(error.value()));
+            // The one above is not ours, and perhaps not readable.
+            return is_new ? sync_parent(path) : Result<>();
+        }
+        const bool is_there = ::mkdir(path.c_str(), 0777) != 0 && errno == EEXIST;
+        if (is_there && synced_.contains(path)) return {};
+        if (auto made = make_folder(path.parent_path()); !made) return made;
+        if (::mkdir(path.c_str(), 0777) != 0 && errno != EEXIST) {
+            return failure("cannot create", path, kept_trying(errno));
+        }
+        return sync_parent(path);
+    }
+
+    Result<> sync_parent(const fs::path& path) {
+        fs::path parent = path.parent_path();
+        if (parent.empty()) parent = ".";
+        const File folder(parent, O_RDONLY | O_DIRECTORY);
+        if (!folder.is_open() || !folder.sync()) {
+            return failure("cannot sync", parent, kept_trying(errno));
+        }
+        synced_.insert(path);
+        return {};
+    }
+
+    // What those that were killed have left.
+    void remove_old_drafts() const {
+        std::error_code error, ignored;
+        fs::directory_iterator entries(drafts(), error);
+        for (const auto end = fs::end(entries); !error && entries != end;
+             entries.increment(error)) {
+            const auto age = fs::file_time_type::clock::now() - entries->last_write_time(ignored);
+            if (!ignored && age > draft_age_max) fs::remove(entries->path(), ignored);
+        }
+    }
+
+    // A folder that vanishes under us may come back, so it is not "not found".
+    static int kept_trying(int error) { return error == ENOENT ? EIO : error; }
+
     const fs::path root_;
+    std::atomic<std::uint64_t> drafts_written_{0};
+    std::mutex mutex_;
+    std::set<fs::path> synced_;  // they and their names survive a power failure
+    bool were_drafts_removed_ = false;
 };
 
 }  // namespace

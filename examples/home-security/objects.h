@@ -27,7 +27,7 @@ public:
     virtual ~Objects() = default;
 
     // Writes the whole object or nothing, and replaces one that is there. Once it has returned, the
-    // object survives a crash.
+    // object survives a crash, and a power failure.
     virtual evenkeel::Result<> put(const std::string& name, std::string_view bytes) = 0;
     // At most `size` bytes from `offset` on; fewer at the end. `not_found` if there is none.
     virtual evenkeel::Result<std::string> get(const std::string& name, std::uint64_t offset,

@@ -4,10 +4,14 @@
 //   HOME_FAULT=stop        SIGSTOP before the first object gets its name
 //   HOME_FAULT=kill        SIGKILL when it has got it
 //   HOME_CLOCK_AHEAD=7200  seconds
+//   HOME_SYNCED=FILE       gets the path of each file and folder that is synced
 #include <chrono>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <string>
+
+#include <unistd.h>
 
 using std::chrono::system_clock;
 
@@ -15,6 +19,8 @@ system_clock::time_point real_now() asm("__real__ZNSt6chrono3_V212system_clock3n
 system_clock::time_point wrap_now() asm("__wrap__ZNSt6chrono3_V212system_clock3nowEv");
 extern "C" int __real_rename(const char* from, const char* to);
 extern "C" int __wrap_rename(const char* from, const char* to);
+extern "C" int __real_fsync(int file);
+extern "C" int __wrap_fsync(int file);
 
 namespace {
 
@@ -37,4 +43,17 @@ extern "C" int __wrap_rename(const char* from, const char* to) {
     const int result = __real_rename(from, to);
     if (fault == "kill") std::raise(SIGKILL);
     return result;
+}
+
+extern "C" int __wrap_fsync(int file) {
+    const std::string log = value_of("HOME_SYNCED");
+    char path[4096];
+    const ssize_t length =
+        ::readlink(("/proc/self/fd/" + std::to_string(file)).c_str(), path, sizeof path);
+    std::FILE* const out = log.empty() || length < 0 ? nullptr : std::fopen(log.c_str(), "ae");
+    if (out != nullptr) {
+        std::fprintf(out, "%.*s\n", static_cast<int>(length), path);
+        std::fclose(out);
+    }
+    return __real_fsync(file);
 }

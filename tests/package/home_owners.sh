@@ -12,7 +12,7 @@ report() {  # NUMBER
         >/dev/null 2>"$work/send.err" || fail "$(cat "$work/send.err")"
 }
 owner() {  # NAME FAULT
-    HOME_FAULT=$2 HOME_CLOCK_AHEAD=7200 \
+    HOME_FAULT=$2 HOME_CLOCK_AHEAD=7200 HOME_SYNCED=$work/$1.synced \
         start "$1" aggregator --event-hub night --id "$1" --window 3600 --profile fast
 }
 changes_shown() {
@@ -24,11 +24,13 @@ has_written() { grep -qs "sequences [0-9]* $2 window" "$work/$1.out"; }
 
 test_owners() {
     local EVENKEEL_HUB=${EVENKEEL_HUB/EntityPath=homes/EntityPath=night} EVENKEEL_STORE=sqlite:$work/night.db
-    local HOME_AGGREGATES=$work/night stopped successor killed
+    local HOME_AGGREGATES=$work/night stopped successor killed folder
     "$evenkeel" group create night aggregator >/dev/null 2>"$work/group.err" || fail "$(cat "$work/group.err")"
     start nightly page --homes 10 --partitions 1 --port 0
     wait_for 30 grep -qs '^ready: ' "$work/nightly.out" || fail "the page does not start"
     nightly=$(sed -n 's/^ready: \(.*\)\/home\/0/\1/p' "$work/nightly.out")
+    mkdir -p "$HOME_AGGREGATES/drafts"
+    touch -d '2 days ago' "$HOME_AGGREGATES/drafts/old.draft"
 
     # One that is stopped while it writes its object goes on after its successor has written more.
     report 0
@@ -47,6 +49,15 @@ test_owners() {
     wait_for 30 grep -qs '^ready: ' "$work/again.out" || fail "the page does not start again"
     nightly=$(sed -n 's/^ready: \(.*\)\/home\/0/\1/p' "$work/again.out")
     wait_for 10 shows 2 || fail "a late object of a former owner has overwritten that of its successor"
+
+    # What a power failure must leave: the objects' names, and those of the folders above them.
+    for folder in "$HOME_AGGREGATES" "$(dirname "$(find "$HOME_AGGREGATES" -name '*.jsonl' | head -n 1)")"; do
+        while [[ $folder == "$work"/* ]]; do
+            grep -qxF "$folder" "$work/successor.synced" || fail "$folder is not synced" "$(sort -u "$work/successor.synced")"
+            folder=$(dirname "$folder")
+        done
+    done
+    [[ ! -e $HOME_AGGREGATES/drafts/old.draft ]] || fail "an old draft stays for ever"
 
     # One is killed between its object and the checkpoint.
     kill -TERM "$stopped" "$successor"
