@@ -1,6 +1,8 @@
 #include "home_day.h"
 
 #include <algorithm>
+#include <charconv>
+#include <chrono>
 
 #include <boost/json.hpp>
 
@@ -17,7 +19,11 @@ constexpr std::int64_t incident_ms = 30 * 60'000;    // for so long it is what t
 constexpr std::int64_t one_motion_ms = 10 * 60'000;  // motions of one sensor that belong together
 constexpr std::size_t head_bytes = 8 * 1024, head_bytes_max = 1U << 20U;
 constexpr std::uint64_t lines_bytes_max = 64 * 1024;  // between two marks of an index
-constexpr std::size_t windows_searched_max = 600;
+constexpr std::uint64_t object_bytes_max = 64U << 20U;
+// Which homes are in which partition: looked for so far back, for so long at a time, and so often,
+// or a fifth of the time.
+constexpr std::int64_t learned_ms = 120'000, learning_pause_ms = 2'000;
+constexpr std::chrono::milliseconds learning_max{500};
 // A list of names may miss one that came while it was made: then it is in the next one.
 constexpr std::int64_t gap_patience_ms = 5'000;
 
@@ -185,26 +191,67 @@ Result<> HomeDays::read_object(std::uint32_t home, const ObjectName& object, Loo
 
 // A home is always in the partition of its key. Which one that is, the newest aggregates tell.
 Result<std::uint32_t> HomeDays::find_partition(std::uint32_t home, std::int64_t now_ms) {
-    if (const auto known = partition_of_.find(home); known != partition_of_.end()) {
-        return known->second;
+    // One that has not reported yet is asked for again and again: it must not hold up the others.
+    if (!partition_of_.contains(home) && now_ms >= learn_again_ms_) {
+        const auto begin = std::chrono::steady_clock::now();
+        if (auto learned = learn_partitions(home, now_ms); !learned) return learned.error();
+        const auto took = std::chrono::duration_cast<std::chrono::milliseconds>(
+            std::chrono::steady_clock::now() - begin);
+        learn_again_ms_ = now_ms + std::max(learning_pause_ms, 5 * took.count());
     }
-    std::vector<std::vector<std::string>> names(partitions_);
-    for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
-        for (const std::int64_t at : {now_ms - hour_ms, now_ms}) {
-            const auto found = objects_.list(folder_name(partition, at));
-            if (!found) return found.error();
-            names[partition].insert(names[partition].end(), found->begin(), found->end());
-        }
-    }
-    for (std::size_t back = 1; back <= windows_searched_max; ++back) {
-        for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
-            if (back > names[partition].size()) continue;
-            const auto found = sum(names[partition][names[partition].size() - back], home);
-            if (!found) return found.error();
-            if (*found) return partition_of_[home] = partition;
-        }
-    }
+    const auto known = partition_of_.find(home);
+    if (known != partition_of_.end()) return known->second;
     return Error{ErrorCode::not_found, "no aggregate has this home yet"};
+}
+
+// Each object is read once, the newest first, until the home is found or the time is up.
+Result<> HomeDays::learn_partitions(std::uint32_t home, std::int64_t now_ms) {
+    const auto end = std::chrono::steady_clock::now() + learning_max;
+    std::vector<ObjectName> objects;
+    for (std::uint32_t partition = 0; partition < partitions_; ++partition) {
+        std::int64_t newest = -1;
+        bool is_enough = false;
+        for (const std::int64_t at : {now_ms, now_ms - hour_ms}) {
+            if (is_enough) break;
+            const auto names = objects_.list(folder_name(partition, at));
+            if (!names) return names.error();
+            for (auto name = names->rbegin(); name != names->rend() && !is_enough; ++name) {
+                const auto object = parse_object_name(*name);
+                if (!object) continue;
+                newest = std::max(newest, object->from_ms);
+                is_enough = object->from_ms < newest - learned_ms;
+                if (!is_enough) objects.push_back(*object);
+            }
+        }
+    }
+    std::stable_sort(objects.begin(), objects.end(),
+                     [](const auto& a, const auto& b) { return a.from_ms > b.from_ms; });
+    std::set<std::string> still_there;
+    for (const auto& object : objects) {
+        if (learned_.contains(object.name)) still_there.insert(object.name);
+    }
+    learned_ = std::move(still_there);
+    for (const auto& object : objects) {
+        if (partition_of_.contains(home) || std::chrono::steady_clock::now() > end) break;
+        if (learned_.contains(object.name)) continue;
+        if (auto learned = learn_homes(object); !learned) return learned;
+        learned_.insert(object.name);
+    }
+    return {};
+}
+
+Result<> HomeDays::learn_homes(const ObjectName& object) {
+    const auto bytes = objects_.get(object.name, 0, object_bytes_max);
+    if (!bytes) return bytes.error();
+    constexpr std::string_view begin = "\n{\"home\":";
+    for (std::size_t at = 0; (at = bytes->find(begin, at)) != std::string::npos;) {
+        at += begin.size();
+        std::uint32_t home = 0;
+        const auto parsed =
+            std::from_chars(bytes->data() + at, bytes->data() + bytes->size(), home);
+        if (parsed.ec == std::errc()) partition_of_[home] = object.partition;
+    }
+    return {};
 }
 
 Result<const WindowHead*> HomeDays::head(const std::string& name) {

@@ -10,6 +10,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -59,7 +60,7 @@ class HomeDays {
 public:
     HomeDays(Objects& objects, std::uint32_t partitions);
 
-    // Not found: no aggregate of this home in the last hour.
+    // Not found: no aggregate of this home in the last minutes.
     evenkeel::Result<const HomeDay*> look(std::uint32_t home, std::int64_t now_ms);
 
 private:
@@ -75,6 +76,8 @@ private:
     };
 
     evenkeel::Result<std::uint32_t> find_partition(std::uint32_t home, std::int64_t now_ms);
+    evenkeel::Result<> learn_partitions(std::uint32_t home, std::int64_t now_ms);
+    evenkeel::Result<> learn_homes(const ObjectName& object);
     // False if an object is missing, and may still come.
     evenkeel::Result<bool> read_new(std::uint32_t home, std::vector<ObjectName> names,
                                     std::int64_t now_ms, Looked& looked);
@@ -92,6 +95,8 @@ private:
     };
     std::map<std::string, KeptHead> heads_;
     std::map<std::uint32_t, std::uint32_t> partition_of_;  // never changes; bounded by the homes
+    std::set<std::string> learned_;  // objects whose homes are in partition_of_
+    std::int64_t learn_again_ms_ = 0;
 };
 
 }  // namespace homes
