@@ -20,7 +20,8 @@ using homes::WebAnswer;
 constexpr const char* json_type = "application/json";
 
 struct Options {
-    std::string aggregates = "aggregates", address = "127.0.0.1", files = HOME_PAGE_FILES;
+    std::string aggregates = "aggregates", address = "127.0.0.1", name = {};
+    std::string files = HOME_PAGE_FILES;
     std::uint32_t homes = 100'000, partitions = 16, port = 8090;
 };
 
@@ -102,6 +103,7 @@ int main(int count, char** arguments) {
     known.add("homes", options.homes, "how many there are");
     known.add("partitions", options.partitions, "of the event hub");
     known.add("address", options.address, "where to listen");
+    known.add("name", options.name, "of this machine in addresses, besides localhost and numbers");
     known.add("port", options.port, "0: any that is free");
     known.add("files", options.files, "folder with home.html");
     known.require("aggregates");
@@ -120,9 +122,9 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "page: cannot read %s; --files says where it is\n", name.c_str());
         return 1;
     }
-    const auto server =
-        homes::WebServer::open(options.address, static_cast<std::uint16_t>(options.port),
-                               [&page](const std::string& path) { return page.answer(path); });
+    const auto server = homes::WebServer::open(
+        options.address, static_cast<std::uint16_t>(options.port), options.name,
+        [&page](const std::string& path) { return page.answer(path); });
     if (!server) {
         std::fprintf(stderr, "page: %s\n", to_string(server.error()).c_str());
         return 1;

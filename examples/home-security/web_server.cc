@@ -29,11 +29,25 @@ constexpr const char* policy =
     "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; "
     "base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
 
+// Of a Host field, without the port: "localhost", "127.0.0.1:8090", "[::1]:8090".
+bool is_host_known(std::string_view host, std::string_view name) {
+    if (host.starts_with('[')) {
+        host = host.substr(1, host.find(']') - 1);
+    } else {
+        host = host.substr(0, host.find(':'));
+    }
+    error_code error;
+    asio::ip::make_address(host, error);
+    return !error || beast::iequals(host, "localhost") ||
+           (!name.empty() && beast::iequals(host, name));
+}
+
 // One connection. It keeps itself alive while something is under way.
 class Session : public std::enable_shared_from_this<Session> {
 public:
-    Session(tcp::socket socket, const WebHandler& handler, std::size_t& count)
-        : stream_(std::move(socket)), handler_(handler), count_(++count) {}
+    Session(tcp::socket socket, const std::string& name, const WebHandler& handler,
+            std::size_t& count)
+        : stream_(std::move(socket)), name_(name), handler_(handler), count_(++count) {}
     ~Session() { --count_; }
     Session(const Session&) = delete;
     Session& operator=(const Session&) = delete;
@@ -60,6 +74,11 @@ private:
         const bool keeps = request.keep_alive();
         if (!is_head && request.method() != http::verb::get) {
             return answer({405, "text/plain; charset=utf-8", "Only GET is answered here.\n"},
+                          false);
+        }
+        const auto host = request[http::field::host];
+        if (!is_host_known({host.data(), host.size()}, name_)) {
+            return answer({421, "text/plain; charset=utf-8", "This server has another name.\n"},
                           false);
         }
         const std::string target(request.target());
@@ -90,6 +109,7 @@ private:
     }
 
     beast::tcp_stream stream_;
+    const std::string& name_;
     const WebHandler& handler_;
     std::size_t& count_;
     beast::flat_buffer buffer_{header_bytes_max + body_bytes_max};
@@ -99,7 +119,8 @@ private:
 
 class Server final : public WebServer {
 public:
-    explicit Server(WebHandler handler) : handler_(std::move(handler)) {}
+    Server(std::string name, WebHandler handler)
+        : name_(std::move(name)), handler_(std::move(handler)) {}
 
     error_code listen(const std::string& address, std::uint16_t port) {
         error_code error;
@@ -127,12 +148,13 @@ private:
         acceptor_.async_accept([this](error_code error, tcp::socket socket) {
             // One too many is closed at once: those who are here stay served.
             if (!error && count_ < connections_max) {
-                std::make_shared<Session>(std::move(socket), handler_, count_)->read();
+                std::make_shared<Session>(std::move(socket), name_, handler_, count_)->read();
             }
             if (error != asio::error::operation_aborted) accept();
         });
     }
 
+    const std::string name_;
     const WebHandler handler_;
     std::size_t count_ = 0;  // of connections; outlives them
     asio::io_context context_{1};
@@ -142,9 +164,9 @@ private:
 }  // namespace
 
 evenkeel::Result<std::unique_ptr<WebServer>> WebServer::open(const std::string& address,
-                                                             std::uint16_t port,
+                                                             std::uint16_t port, std::string name,
                                                              WebHandler handler) {
-    auto server = std::make_unique<Server>(std::move(handler));
+    auto server = std::make_unique<Server>(std::move(name), std::move(handler));
     if (const error_code error = server->listen(address, port)) {
         return evenkeel::Error{
             evenkeel::ErrorCode::unavailable,
