@@ -162,7 +162,7 @@ int main(int count, char** arguments) {
         return 2;
     }
     if (options.aggregates.empty()) options.aggregates = "aggregates";
-    const auto objects = homes::Objects::open(options.aggregates);
+    const auto objects = homes::Objects::open_patiently(options.aggregates, "aggregator");
     if (!objects) {
         std::fprintf(stderr, "aggregator: %s\n", to_string(objects.error()).c_str());
         return 1;

@@ -3,6 +3,8 @@
 //
 // An event that cannot be read is dead-lettered, and the partition goes on behind it. Trying it
 // again would not help, so it has one attempt.
+//
+// After a crash the events since the last checkpoint come again, so an alarm may ring twice.
 #include <chrono>
 #include <cstdio>
 #include <mutex>

@@ -225,9 +225,10 @@ private:
     }
 
     static Error failure(const std::string& what, const std::string& name, const Answer& answer) {
-        const ErrorCode code = answer.status == 404   ? ErrorCode::not_found
-                               : answer.status == 403 ? ErrorCode::not_allowed
-                                                      : ErrorCode::unavailable;
+        ErrorCode code = ErrorCode::unavailable;
+        if (answer.status == 400) code = ErrorCode::invalid_argument;
+        if (answer.status == 403) code = ErrorCode::not_allowed;
+        if (answer.status == 404) code = ErrorCode::not_found;
         return {code, "cannot " + what + " " + name + ": the blob service answered " +
                           std::to_string(answer.status)};
     }

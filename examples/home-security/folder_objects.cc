@@ -5,10 +5,12 @@
 #include <atomic>
 #include <cerrno>
 #include <chrono>
+#include <cstdio>
 #include <cstring>
 #include <filesystem>
 #include <mutex>
 #include <set>
+#include <thread>
 
 #include <fcntl.h>
 #include <sys/stat.h>
@@ -212,6 +214,16 @@ Result<std::unique_ptr<Objects>> Objects::open(const std::string& address) {
         return Error{ErrorCode::invalid_argument, "where are the aggregates? Give --aggregates"};
     }
     return open_folder(address);
+}
+
+Result<std::unique_ptr<Objects>> Objects::open_patiently(const std::string& address,
+                                                         const char* program) {
+    for (;;) {
+        auto objects = open(address);
+        if (objects || objects.error().code != ErrorCode::unavailable) return objects;
+        std::fprintf(stderr, "%s: %s; trying again\n", program, to_string(objects.error()).c_str());
+        std::this_thread::sleep_for(std::chrono::seconds(2));
+    }
 }
 
 }  // namespace homes

@@ -24,6 +24,9 @@ class Objects {
 public:
     // Creates the folder or the container if there is none.
     static evenkeel::Result<std::unique_ptr<Objects>> open(const std::string& address);
+    // The same, but waits for as long as they cannot be reached; `program` says so on stderr.
+    static evenkeel::Result<std::unique_ptr<Objects>> open_patiently(const std::string& address,
+                                                                     const char* program);
     virtual ~Objects() = default;
 
     // Writes the whole object or nothing, and replaces one that is there. Once it has returned, the

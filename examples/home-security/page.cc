@@ -112,7 +112,7 @@ int main(int count, char** arguments) {
         std::fprintf(stderr, "page: --port is at most 65535\n");
         return 2;
     }
-    const auto objects = homes::Objects::open(options.aggregates);
+    const auto objects = homes::Objects::open_patiently(options.aggregates, "page");
     if (!objects) {
         std::fprintf(stderr, "page: %s\n", to_string(objects.error()).c_str());
         return 1;
