@@ -42,6 +42,12 @@ test("each_state_says_its_words", async (context) => {
     await visit(context, state, "/home/48213", (page) => ring(page, words));
 });
 
+test("a_quiet_day_is_summed_up", (context) => visit(context, "quiet", "/home/48213", async (page) => {
+  await page.getByText("Everyone was up by 6:50. The front door opened 6 times today, last at 14:02.").waitFor();
+  assert.deepEqual(await page.locator("#happenings .happening").allTextContents(), ["14:01Front door opened and closed", "13:48Motion, living room",
+    "12:07Kitchen window was open for 20 min", "08:16Front door closed", "07:31Back door opened and closed"]);
+}));
+
 test("an_incident_is_told_in_order_with_seconds", (context) => visit(context, "incident", "/home/48213", async (page) => {
   const alert = page.getByRole("alert");
   await alert.getByText("Not you? Call your emergency number.").waitFor();

@@ -3,7 +3,7 @@
 'use strict';
 
 const POLL_MS = 2000, POLL_HIDDEN_MS = 5000, RECENT_MS = 120000, HOUR_MS = 3600000;
-const NIGHT_ENDS = 6.5, NIGHT_BEGINS = 19;
+const NIGHT_ENDS = 6.5, NIGHT_BEGINS = 19, MORNING_BEGINS = 4, MORNING_ENDS = 11;
 const SIGNS = {
   'door': 'M6 21V3h11v18M3.5 21h17M14 12v1.5',
   'motion': 'M12 6.5a2 2 0 1 0 0-4 2 2 0 0 0 0 4M12 9v6m0 0-3 6m3-6 3 6M8 12l4-3 4 3',
@@ -40,9 +40,29 @@ const hourOf = (ms, dayStart) => (ms - dayStart) / HOUR_MS;
 // The aggregates are old, or there are none: something between sensor and page stands still.
 const isOld = (data) => data.now - data.as_of > Math.max(15000, 3 * data.window_ms);
 
+const span = (minutes) => minutes < 90 ? minutes + ' min' : Math.round(minutes / 60) + ' h';
+
+// A door or window that opened and closed is one happening.
+function pairs(happenings) {
+  const rows = [], open = new Map();
+  for (const what of happenings) {
+    const opened = open.get(what.place);
+    open.delete(what.place);
+    if (opened && what.state === 'closed') { opened.closed = what.at; continue; }
+    const row = { ...what };
+    rows.push(row);
+    if (what.state === 'open') open.set(what.place, row);
+  }
+  return rows;
+}
+
 // What happened, in words.
 function words(what) {
   const place = what.place, inside = place.toLowerCase();
+  if (what.closed) {
+    const minutes = Math.round((what.closed - what.at) / 60000);
+    return minutes < 2 ? place + ' opened and closed' : place + ' was open for ' + span(minutes);
+  }
   switch (what.kind + ' ' + what.state) {
     case 'door open': case 'window open': return place + ' opened';
     case 'door closed': case 'window closed': return place + ' closed';
@@ -179,7 +199,16 @@ function drawSensors(data, dayStart) {
 
 // --- the rest
 
-// A sentence about the day.
+// By when there was motion in each room this morning, to ten minutes. None if that is not so.
+function upBy(data, dayStart) {
+  const rooms = data.sensors.filter((sensor) => sensor.kind === 'motion')
+    .map((sensor) => ofDay(sensor.counts, data, dayStart).findIndex((count, i) => count > 0 && i >= MORNING_BEGINS * 6));
+  const last = Math.max(...rooms);
+  if (!rooms.length || rooms.includes(-1) || last >= MORNING_ENDS * 6) return '';
+  return `${Math.floor((last + 1) / 6)}:${two((last + 1) % 6 * 10)}`;
+}
+
+// Some words about the day.
 function sentence(data, dayStart) {
   const door = data.sensors.find((sensor) => sensor.place === 'Front door');
   const all = data.sensors.map((sensor) => ofDay(sensor.counts, data, dayStart));
@@ -187,8 +216,9 @@ function sentence(data, dayStart) {
   if (total === 0) return 'Nothing has happened today.';
   // A door is counted when it opens and when it closes.
   const opened = door ? Math.ceil(ofDay(door.counts, data, dayStart).reduce((sum, count) => sum + count, 0) / 2) : 0;
-  if (!opened) return 'The front door stayed closed today.';
-  return `The front door opened ${opened === 1 ? 'once' : commas(opened) + ' times'} today, last at ${clock(door.changed)}.`;
+  const time = upBy(data, dayStart), up = time ? `Everyone was up by ${time}. ` : '';
+  if (!opened) return up + 'The front door stayed closed today.';
+  return up + `The front door opened ${opened === 1 ? 'once' : commas(opened) + ' times'} today, last at ${clock(door.changed)}.`;
 }
 
 function line(tag, what, withSeconds) {
@@ -201,7 +231,7 @@ function line(tag, what, withSeconds) {
 
 function drawHappenings(data, dayStart) {
   const after = data.incident ? data.happenings.filter((what) => what.at >= data.incident.at) : [];
-  const before = data.happenings.filter((what) => what.at >= dayStart && !after.includes(what)).reverse().slice(0, 8);
+  const before = pairs(data.happenings.filter((what) => what.at >= dayStart && !after.includes(what))).reverse().slice(0, 8);
   part('alert').hidden = !data.incident;
   part('order').replaceChildren(...after.slice(0, 8).map((what) => line('li', what, true)));
   part('before').textContent = data.incident ? 'Before that' : 'Today';
