@@ -4,6 +4,7 @@
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
+#include <limits>
 #include <memory>
 #include <vector>
 
@@ -12,7 +13,6 @@
 #include <fmt/core.h>
 
 #include "base/log.h"
-#include "base/number.h"
 #include "base/random.h"
 #include "cli/interrupt.h"
 #include "cli/keyboard.h"
@@ -24,7 +24,9 @@
 #include "demo/homes_cast.h"
 #include "demo/moves.h"
 #include "demo/outcome.h"
+#include "demo/page_watch.h"
 #include "demo/script.h"
+#include "demo/usage.h"
 #include "demo/verdict.h"
 #include "demo/view.h"
 
@@ -48,21 +50,10 @@ constexpr std::uint32_t producer_process = 1000, other_processes = 1001;
 // A window of an aggregator that nothing follows is written after some seconds.
 constexpr Duration patience_with_windows = std::chrono::seconds(45);
 
-// What a process uses, in megabytes; 0 if it is gone.
-std::size_t memory_mb(pid_t process) {
-    const std::string path = fmt::format("/proc/{}/statm", process);
-    std::FILE* const file = std::fopen(path.c_str(), "re");  // tidy: allow file: it has no size
-    if (file == nullptr) return 0;
-    char text[128];
-    const std::size_t length = std::fread(text, 1, sizeof text, file);
-    std::fclose(file);
-    // All pages, then those in memory.
-    std::string_view rest(text, length);
-    rest.remove_prefix(std::min(rest.find(' ') + 1, rest.size()));
-    std::size_t pages = 0;
-    if (!read_number(rest.substr(0, rest.find(' ')), pages)) return 0;
-    return pages * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE)) >> 20U;
-}
+constexpr Duration usage_interval = std::chrono::seconds(1);
+
+// Readings that are around a kill: in windows that were not written, and not taken over yet.
+constexpr std::int64_t around_kill_ms = 2000;
 
 struct OpenFailure {
     std::string what;
@@ -115,6 +106,7 @@ private:
     void say(const std::string& text);
     // What each process uses now.
     std::string memory_text() const;
+    void add_usage(const std::string& group, std::size_t member);
     void stop_producers();
     void finish_processors();
     void purge_what_was_read();
@@ -142,6 +134,9 @@ private:
     Duration ran_{};
     std::vector<std::int64_t> last_counted_;  // of each partition: told to the checker
     std::unique_ptr<HomesCast> homes_;        // if there are any
+    Usage usage_;
+    std::unique_ptr<PageWatch> watch_;  // of the residents' page
+    std::vector<TakeOver> take_overs_;
 };
 
 std::optional<OpenFailure> Demo::open() {
@@ -172,6 +167,7 @@ std::optional<OpenFailure> Demo::open() {
                            result.error(), "another name with --hub"};
     }
     cast_ = std::make_unique<Cast>(*checker_, hub_.connection());
+    usage_.add("hub", ::getpid());
     if (has_homes()) {
         const std::string aggregates = options_.aggregates.empty()
                                            ? std::string()
@@ -183,6 +179,8 @@ std::optional<OpenFailure> Demo::open() {
             return OpenFailure{"cannot start the programs in " + options_.programs, result.error(),
                                "set TMPDIR, if a temporary folder cannot be created"};
         }
+        add_usage("alarms", homes_->alarms_and_page()[0]);
+        add_usage("page", homes_->alarms_and_page()[1]);
     }
     for (int i = 0; i < 2; ++i) {
         if (const auto result = start_processor(); !result.ok()) {
@@ -222,6 +220,7 @@ Result<> Demo::start_processor() {
             const std::size_t aggregator,
             homes_->start_aggregator(fmt::format("agg-{:04x}-{}", run_ & 0xffffU, name), number));
         fleet_->add(aggregator);
+        add_usage("aggregators", aggregator);
         return {};
     }
     std::vector<std::string> arguments = {
@@ -240,6 +239,7 @@ Result<> Demo::start_processor() {
     }
     EK_TRY_ASSIGN(const auto member, cast_->start(arguments, number));
     fleet_->add(member);
+    add_usage("processors", member);
     return {};
 }
 
@@ -266,6 +266,7 @@ void Demo::count_what_is_stored() {
 Result<> Demo::start_producers() {
     if (has_homes()) {
         EK_TRY_ASSIGN(producer_, homes_->start_devices(producer_process));
+        add_usage("devices", *producer_);
         return {};
     }
     EK_TRY_ASSIGN(producer_, cast_->start({"demo-producer", "--hub=" + options_.event_hub,
@@ -276,7 +277,12 @@ Result<> Demo::start_producers() {
                                            fmt::format("--batch={}", options_.batch_events),
                                            fmt::format("--rate={}", options_.rate)},
                                           producer_process));
+    add_usage("producers", *producer_);
     return {};
+}
+
+void Demo::add_usage(const std::string& group, std::size_t member) {
+    usage_.add(group, cast_->id(member));
 }
 
 // False if it failed, or we were interrupted before.
@@ -294,6 +300,10 @@ void Demo::run() {
         for (const auto other : homes_->alarms_and_page()) ready = ready && wait_until_ready(other);
         headline_ += fmt::format("dashboard:       http://localhost:{}/ui/\nresidents' page: {}\n",
                                  hub_.ports().http, homes_->page());
+        // Without libcurl there is nothing to ask with; the verdict then has no such figure.
+        if (auto watch = PageWatch::open(homes_->page(), options_.homes); watch.ok()) {
+            watch_ = std::move(*watch);
+        }
     }
     if (ready) {
         fmt::print(stderr, "{}", headline_);
@@ -316,7 +326,8 @@ void Demo::show_until_the_end() {
         has_homes() ? std::function<std::string()>([this] { return memory_text(); }) : nullptr);
     say(fmt::format("two processors, {} and {}, share {} partitions", processor_name(0),
                     processor_name(1), hub_.partitions()));
-    Instant purged = start;
+    Instant purged = start, looked = start;
+    usage_.begin();
     while (!checker_->traffic().failed) {
         Duration left = look_interval;
         if (options_.duration) {
@@ -330,13 +341,19 @@ void Demo::show_until_the_end() {
         play(now);
         make_moves(now);
         view_->show(now);
+        if (watch_) watch_->look(now);
+        if (now - looked > usage_interval) {
+            usage_.look();
+            looked = now;
+        }
         if (temporary_ && now - purged > purge_interval) {
             purge_what_was_read();
             purged = now;
         }
     }
-    stop_producers();
+    usage_.look();
     ran_ = clock_.now() - start;
+    stop_producers();
     view_->finish(clock_.now(), interrupt_.requested()
                                     ? "interrupted; handling what was acknowledged ..."
                                     : "handling what was acknowledged ...");
@@ -361,9 +378,9 @@ void Demo::say(const std::string& text) {
 
 std::string Demo::memory_text() const {
     const auto others = homes_->alarms_and_page();
-    std::string text = fmt::format("memory: hub {} MB", memory_mb(::getpid()));
+    std::string text = fmt::format("memory: hub {} MB", Usage::memory_mb(::getpid()));
     const auto add = [&](std::string_view name, std::size_t member) {
-        text += fmt::format("  {} {}", name, memory_mb(cast_->id(member)));
+        text += fmt::format("  {} {}", name, Usage::memory_mb(cast_->id(member)));
     };
     if (producer_ && !cast_->is_gone(*producer_)) add("devices", *producer_);
     for (int processor = 0; processor < static_cast<int>(fleet_->started()); ++processor) {
@@ -385,6 +402,11 @@ void Demo::play(Instant now) {
         say(fmt::format("all partitions of {} are taken over, {:.1f} s after the kill",
                         processor_name(taken_over->killed),
                         std::chrono::duration<double>(taken_over->after).count()));
+        if (!fleet_->all_taken_over()) continue;
+        const std::int64_t now_ms = clock_.wall().milliseconds;
+        for (auto& take_over : take_overs_) {
+            take_over.to_ms = std::min(take_over.to_ms, now_ms + around_kill_ms);
+        }
     }
     if (script_.scale_at && fleet_->all_taken_over() && ran >= *script_.scale_at) {
         script_.scale_at.reset();
@@ -425,6 +447,9 @@ Result<> Demo::make(Move move, Instant now) {
 }
 
 void Demo::kill(int processor, Instant now) {
+    usage_.look();
+    take_overs_.push_back(
+        {clock_.wall().milliseconds - around_kill_ms, std::numeric_limits<std::int64_t>::max()});
     cast_->kill(fleet_->member(processor));
     say(fmt::format("{} is killed with SIGKILL; it had {} partitions", processor_name(processor),
                     fleet_->killed(processor, now)));
@@ -515,6 +540,8 @@ Verdict Demo::judge() {
     verdict.producers = options_.producers;
     verdict.event_bytes = options_.event_bytes;
     if (homes_) homes_->judge(verdict, fleet_->orphans(), hub_.partitions());
+    verdict.usage = usage_.groups();
+    if (watch_) verdict.page = figures_of(watch_->seen(), take_overs_);
     verdict.interrupted = interrupt_.requested();
     return verdict;
 }

@@ -1,5 +1,8 @@
 #include "demo/verdict.h"
 
+#include <algorithm>
+#include <functional>
+
 #include <fmt/core.h>
 
 namespace evenkeel::demo {
@@ -17,7 +20,63 @@ std::string fault(const cli::Terminal& terminal, std::string_view name, std::uin
     return value == 0 ? text : cli::painted(terminal, cli::Paint::bad, text);
 }
 
+std::string seconds_text(std::int64_t milliseconds) {
+    return fmt::format("{:.1f} s", static_cast<double>(milliseconds) / 1000);
+}
+
+// "devices 0.31, 4 aggregators 0.28"
+std::string by_group(const Verdict& verdict,
+                     const std::function<std::string(const Usage::Group&)>& value) {
+    std::string text;
+    for (const auto& group : verdict.usage) {
+        text += fmt::format("{}{}{} {}", text.empty() ? "" : ", ",
+                            group.processes > 1 ? fmt::format("{} ", group.processes) : "",
+                            group.name, value(group));
+    }
+    return text;
+}
+
+// An object with a field for each group.
+std::string by_group_json(const Verdict& verdict,
+                          const std::function<std::string(const Usage::Group&)>& value) {
+    std::string text;
+    for (const auto& group : verdict.usage) {
+        text += fmt::format("{}\"{}\": {}", text.empty() ? "" : ", ", group.name, value(group));
+    }
+    return "{" + text + "}";
+}
+
+void add_usage(const Verdict& verdict, std::vector<std::string>& lines) {
+    if (verdict.page) {
+        lines.push_back(
+            line("on the page", seconds_text(verdict.page->p99_ms),
+                 fmt::format("after the sensor (p99 of {}; p50 {}); {} at most, with take-overs",
+                             verdict.page->count, seconds_text(verdict.page->p50_ms),
+                             seconds_text(verdict.page->max_ms))));
+    }
+    if (verdict.usage.empty()) return;
+    std::size_t most = 0;
+    for (const auto& group : verdict.usage) most = std::max(most, group.memory_mb_max);
+    lines.push_back(line("CPU", fmt::format("{:.2f} cores", verdict.cores()),
+                         by_group(verdict, [&](const Usage::Group& group) {
+                             return fmt::format("{:.2f}", verdict.seconds > 0
+                                                              ? group.cpu_seconds / verdict.seconds
+                                                              : 0);
+                         })));
+    lines.push_back(line("memory", fmt::format("{} MB", most),
+                         "at most: " + by_group(verdict, [](const Usage::Group& group) {
+                             return fmt::format("{}{}", group.processes > 1 ? "each " : "",
+                                                group.memory_mb_max);
+                         })));
+}
+
 }  // namespace
+
+double Verdict::cores() const {
+    double sum = 0;
+    for (const auto& group : usage) sum += group.cpu_seconds;
+    return seconds > 0 ? sum / seconds : 0;
+}
 
 std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& terminal) {
     std::vector<std::string> lines;
@@ -74,6 +133,7 @@ std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& term
     if (verdict.wrong_content > 0) {
         lines.push_back(fault(terminal, "wrong content", verdict.wrong_content));
     }
+    add_usage(verdict, lines);
     lines.emplace_back();
     const char* mark =
         verdict.good() ? (terminal.utf8 ? "✓" : "OK:") : (terminal.utf8 ? "✗" : "BAD:");
@@ -89,6 +149,9 @@ std::vector<std::string> lines(const Verdict& verdict, const cli::Terminal& term
 }
 
 std::string to_json(const Verdict& verdict) {
+    const auto page = [&](std::int64_t (*of)(const PageFigures&)) {
+        return verdict.page ? std::to_string(of(*verdict.page)) : "null";
+    };
     return fmt::format(
         "{{\"sent\": {}, \"durable\": {}, \"handled\": {}, \"lost\": {}, \"out_of_order\": {}, "
         "\"repeated\": {}, \"repeated_at_crash\": {}, \"repeated_at_handover\": {}, "
@@ -97,7 +160,8 @@ std::string to_json(const Verdict& verdict) {
         "\"events_per_second\": {:.1f}, \"ack_p50_ms\": {:.3f}, \"ack_p99_ms\": {:.3f}, "
         "\"partitions\": {}, \"producers\": {}, \"event_bytes\": {}, \"interrupted\": {}, "
         "\"homes\": {}, \"aggregates_checked\": {}, \"aggregates_wrong\": {}, \"alarms\": {}, "
-        "\"alarm_ms_max\": {}}}\n",
+        "\"alarm_ms_max\": {}, \"page_p50_ms\": {}, \"page_p99_ms\": {}, \"page_ms_max\": {}, "
+        "\"cores\": {:.3f}, \"cpu_seconds\": {}, \"memory_mb_max\": {}}}\n",
         verdict.sent, verdict.durable, verdict.handled, verdict.lost, verdict.out_of_order,
         verdict.repeated, verdict.repeated_at_crash, verdict.repeated_at_handover,
         verdict.failover_seconds ? fmt::format("{:.3f}", *verdict.failover_seconds) : "null",
@@ -105,7 +169,14 @@ std::string to_json(const Verdict& verdict) {
         verdict.wrong_content, verdict.refused, verdict.seconds, verdict.events_per_second(),
         verdict.ack_p50_ms, verdict.ack_p99_ms, verdict.partitions, verdict.producers,
         verdict.event_bytes, verdict.interrupted, verdict.homes, verdict.aggregates_checked,
-        verdict.aggregates_wrong, verdict.alarms, verdict.alarm_ms_max);
+        verdict.aggregates_wrong, verdict.alarms, verdict.alarm_ms_max,
+        page([](const PageFigures& figures) { return figures.p50_ms; }),
+        page([](const PageFigures& figures) { return figures.p99_ms; }),
+        page([](const PageFigures& figures) { return figures.max_ms; }), verdict.cores(),
+        by_group_json(verdict,
+                      [](const auto& group) { return fmt::format("{:.2f}", group.cpu_seconds); }),
+        by_group_json(verdict,
+                      [](const auto& group) { return std::to_string(group.memory_mb_max); }));
 }
 
 }  // namespace evenkeel::demo

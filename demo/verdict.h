@@ -7,6 +7,8 @@
 #include <vector>
 
 #include "cli/text/terminal.h"
+#include "demo/page_watch.h"
+#include "demo/usage.h"
 
 namespace evenkeel::demo {
 
@@ -39,8 +41,11 @@ struct Verdict {
     std::uint64_t aggregates_checked = 0;
     std::uint64_t aggregates_wrong = 0;
     std::uint64_t alarms = 0;
-    std::int64_t alarm_ms_max = 0;   // from sensor to alarm
-    std::uint64_t dead_letters = 0;  // events that no program can read
+    std::int64_t alarm_ms_max = 0;         // from sensor to alarm
+    std::uint64_t dead_letters = 0;        // events that no program can read
+    std::optional<PageFigures> page = {};  // from sensor to residents' page; none: not measured
+
+    std::vector<Usage::Group> usage = {};  // of the processes, while events were sent
 
     bool good() const {
         return aggregates_wrong == 0 && (homes == 0 || aggregates_checked > 0) && lost == 0 &&
@@ -48,6 +53,8 @@ struct Verdict {
                repeated_at_handover == 0 && repeated == repeated_at_crash &&
                repeated_at_crash <= repeated_max && (!expects_failover || failover_seconds);
     }
+    // How many cores were busy on average.
+    double cores() const;
     double events_per_second() const {
         return seconds > 0 ? static_cast<double>(durable) / seconds : 0;
     }

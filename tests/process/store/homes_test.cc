@@ -1,7 +1,9 @@
 // `evenkeel demo` with the programs of examples/home-security, as ./run starts it: processors that
 // meet on PostgreSQL, Redis or Blob storage, and aggregates in Blob storage, which goes away. On
 // Azurite if a script has installed it (tests/interop/interop_blob_homes).
+#include <algorithm>
 #include <cstdlib>
+#include <map>
 #include <string>
 
 #include <gtest/gtest.h>
@@ -39,6 +41,19 @@ long number_in(const std::string& json, const std::string& field) {
     return at == std::string::npos ? -1 : std::atol(json.c_str() + at + field.size() + 4);
 }
 
+// What one process of each kind used at most, in megabytes.
+void expect_bounded_memory(const std::string& json) {
+    const std::string memory = json.substr(std::min(json.find("\"memory_mb_max\""), json.size()));
+    for (const auto& [processes, megabytes_max] : std::map<std::string, long>{{"hub", 512},
+                                                                              {"devices", 256},
+                                                                              {"aggregators", 256},
+                                                                              {"alarms", 256},
+                                                                              {"page", 256}}) {
+        EXPECT_GT(number_in(memory, processes), 0) << processes << " in " << json;
+        EXPECT_LE(number_in(memory, processes), megabytes_max) << processes << " in " << json;
+    }
+}
+
 void expect_good_homes(const std::string& json) {
     EXPECT_EQ(number_in(json, "aggregates_wrong"), 0) << json;
     EXPECT_GT(number_in(json, "aggregates_checked"), 0) << json;
@@ -47,6 +62,8 @@ void expect_good_homes(const std::string& json) {
     for (const char* fault : {"lost", "out_of_order", "past_fence", "repeated_at_handover"}) {
         EXPECT_EQ(number_in(json, fault), 0) << fault << " in " << json;
     }
+    EXPECT_GE(number_in(json, "cores"), 0) << json;
+    expect_bounded_memory(json);
     std::printf("%s", json.c_str());
 }
 
