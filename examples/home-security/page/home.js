@@ -1,8 +1,8 @@
-// Shows one home from /api/home/NUMBER, every two seconds anew. What comes from the server is set as
-// text or as an attribute, never as markup.
+// Shows one home from /api/home/NUMBER, as often as there are new aggregates. What comes from the
+// server is set as text or as an attribute, never as markup.
 'use strict';
 
-const POLL_MS = 2000, POLL_HIDDEN_MS = 5000, RECENT_MS = 120000, HOUR_MS = 3600000;
+const POLL_MS = 2000, POLL_MIN_MS = 1000, POLL_HIDDEN_MS = 5000, RECENT_MS = 120000, HOUR_MS = 3600000;
 const NIGHT_ENDS = 6.5, NIGHT_BEGINS = 19, MORNING_BEGINS = 4, MORNING_ENDS = 11;
 const SIGNS = {
   'door': 'M6 21V3h11v18M3.5 21h17M14 12v1.5',
@@ -293,7 +293,8 @@ async function poll() {
       part('fresh').textContent = 'No answer since ' + clockWithSeconds(lastGood) + '. Trying again.';
     }
   }
-  timer = setTimeout(poll, document.hidden ? POLL_HIDDEN_MS : POLL_MS);
+  const often = last ? Math.min(POLL_MS, Math.max(POLL_MIN_MS, last.window_ms)) : POLL_MS;
+  timer = setTimeout(poll, document.hidden ? POLL_HIDDEN_MS : often);
 }
 
 part('find').addEventListener('submit', (event) => {
