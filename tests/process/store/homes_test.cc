@@ -109,6 +109,15 @@ TEST_P(HomesBlobs, are_right_with_store_and_aggregates_in_them) {
     }
 }
 
+// Reads what it says until a line has these words; false if there is none.
+bool wait_for(fault::Process& demo, const std::string& words) {
+    std::string line;
+    do {
+        line = demo.read_error_line();
+    } while (!line.empty() && line.find(words) == std::string::npos);
+    return !line.empty();
+}
+
 TEST_P(HomesBlobs, that_are_away_for_a_while_lose_no_event) {
     std::string why;
     const StoreServer blobs = GetParam().start(why);
@@ -116,17 +125,28 @@ TEST_P(HomesBlobs, that_are_away_for_a_while_lose_no_event) {
     const test::TemporaryDirectory folder;
     fault::Process demo(homes_command("sqlite:" + folder.path() + "/progress.db",
                                       in_container(blobs.address, "aggregates")));
-    const auto wait_for = [&](const std::string& words) {
-        std::string line;
-        do {
-            line = demo.read_error_line();
-        } while (!line.empty() && line.find(words) == std::string::npos);
-        return !line.empty();
-    };
 
-    ASSERT_TRUE(wait_for("share 16 partitions")) << "the demo does not start";
+    ASSERT_TRUE(wait_for(demo, "share 16 partitions")) << "the demo does not start";
     blobs.go_away();
-    EXPECT_TRUE(wait_for("cannot reach")) << "nobody notices that the blobs are away";
+    EXPECT_TRUE(wait_for(demo, "cannot reach")) << "nobody notices that the blobs are away";
+    blobs.come_back();
+    const std::string errors = demo.rest_of_errors();
+    const std::string verdict = demo.rest_of_output();
+
+    EXPECT_EQ(demo.wait().code, 0) << errors;
+    expect_good_homes(verdict);
+}
+
+TEST_P(HomesBlobs, that_are_away_at_the_start_are_waited_for) {
+    std::string why;
+    const StoreServer blobs = GetParam().start(why);
+    ASSERT_TRUE(blobs.kept) << why;
+    const test::TemporaryDirectory folder;
+
+    blobs.go_away();
+    fault::Process demo(homes_command("sqlite:" + folder.path() + "/progress.db",
+                                      in_container(blobs.address, "aggregates")));
+    EXPECT_TRUE(wait_for(demo, "trying again")) << "nobody waits for the blobs";
     blobs.come_back();
     const std::string errors = demo.rest_of_errors();
     const std::string verdict = demo.rest_of_output();
