@@ -63,8 +63,9 @@ Result<std::unique_ptr<PageWatch>> PageWatch::open(const std::string& address,
         return Error{ErrorCode::invalid_argument, "the page has no address"};
     }
     EK_TRY_ASSIGN(auto fetcher, http::Fetcher::open({.connections_max = 4, .proxies = false}));
-    return std::unique_ptr<PageWatch>(new PageWatch(
-        address.substr(0, path) + "/api/home/", std::min(homes, homes_max), std::move(fetcher)));
+    return std::unique_ptr<PageWatch>(new PageWatch(address.substr(0, path) + "/api/home/",
+                                                    std::clamp(homes, 1U, homes_max),
+                                                    std::move(fetcher)));
 }
 
 // One after the other, evenly over the interval.
@@ -75,9 +76,13 @@ void PageWatch::look(Instant now) {
     const auto due = static_cast<std::uint64_t>((now - *start_) / pause);
     asked_ = std::max(asked_, due - std::min<std::uint64_t>(due, homes_));
     for (; asked_ < due; ++asked_) {
+        // A page that hangs is not asked by more than there are residents.
+        if (waiting_ >= homes_) continue;
+        ++waiting_;
         const auto home = static_cast<std::uint32_t>(asked_ % homes_);
         fetcher_->fetch({.url = fmt::format("{}{}", address_, home)},
                         [this, home](Result<http::Fetched> fetched) {
+                            --waiting_;
                             if (fetched.ok() && fetched->response.status == 200) {
                                 take(home, fetched->response.body);
                             }

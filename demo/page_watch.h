@@ -6,6 +6,7 @@
 // Threads: one; answers are taken on a thread of the fetcher's.
 #pragma once
 
+#include <atomic>
 #include <cstdint>
 #include <map>
 #include <memory>
@@ -71,6 +72,7 @@ private:
     Guarded<Known> known_;
     std::optional<Instant> start_;
     std::uint64_t asked_ = 0;
+    std::atomic<std::uint32_t> waiting_{0};   // for an answer
     std::unique_ptr<http::Fetcher> fetcher_;  // ends before what its answers are told to
 };
 
