@@ -57,6 +57,7 @@ Journal::Journal(const JournalContext& context, JournalOptions options)
 
 Result<bool> Journal::prepare(std::uint64_t bytes) {
     EK_TRY(mend());
+    tend();
     const std::uint64_t size = journal_entry_header_bytes + bytes;
     if (bytes > std::min(options_.entry_bytes_max, journal_entry_bytes_max)) return false;
     if (size + journal_entries_at > options_.file_bytes_max) return false;
@@ -146,9 +147,15 @@ Result<> Journal::write_group() {
 void Journal::leave_file() {
     if (current_) current_->state = State::full;
     current_ = nullptr;
-    const Instant now = context_.clock.now();
+    tend();
+}
+
+void Journal::tend() {
+    if (failed_ || closed_) return;
     for (auto& file : files_) {
-        if (file.state == State::full && now >= file.retry_at) settle_in_background(file);
+        if (file.state == State::full && context_.clock.now() >= file.retry_at) {
+            settle_in_background(file);
+        }
     }
 }
 

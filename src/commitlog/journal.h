@@ -103,6 +103,8 @@ public:
              const std::vector<Tail::Piece>& pieces, Done done, Task afterwards);
     // Makes the segment durable in itself; `file` is its writer's.
     Result<> settle(JournaledSegment& segment, io::File& file);
+    // About once a second, for when no flush comes: tries again what failed in the background.
+    void tend();
     // When no log uses it any more: syncs all segments and removes the files; blocks, but for a
     // sync in the background. What fails is left for the next start to replay.
     void close(Done done);

@@ -154,6 +154,47 @@ TEST(Journal, writes_a_segment_anew_whose_sync_failed) {
     EXPECT_EQ(missing(again, world.acknowledged), "");
 }
 
+// The first file is full and waits for p0; the second one has room for long.
+TEST(Journal, a_segment_that_failed_is_tried_again_after_a_second) {
+    JournalFixture world(2, nullptr, 16384);
+    ASSERT_TRUE(world.open().ok());
+    world.disk->fail({OperationKind::sync, "p0/"});
+    for (int i = 0; world.disk->faults() == 0; ++i) {
+        ASSERT_LT(i, 1000);
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+    world.watch();
+    world.append(1, "too soon");
+    world.run();
+    EXPECT_EQ(world.count("sync p0", ".log"), 0u);
+
+    world.scheduler.run_for(std::chrono::seconds(1));
+    world.append(1, "in the second file");
+    world.run();
+
+    EXPECT_EQ(world.count("sync p0", ".log"), 1u);
+    EXPECT_EQ(world.refused.size(), 0u);
+}
+
+TEST(Journal, tries_again_when_no_flush_comes) {
+    JournalFixture world(2, nullptr, 16384);
+    ASSERT_TRUE(world.open().ok());
+    world.disk->fail({OperationKind::sync, "p0/"});
+    for (int i = 0; world.disk->faults() == 0; ++i) {
+        ASSERT_LT(i, 1000);
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+    world.watch();
+
+    world.scheduler.run_for(std::chrono::seconds(1));
+    world.executor.post([&world] { world.journal->tend(); });
+    world.run();
+
+    EXPECT_EQ(world.count("sync p0", ".log"), 1u);
+}
+
 // Both files have events of p0 and stay full; others sync their own segments.
 TEST(Journal, a_segment_that_fails_for_good_is_tried_seldom) {
     constexpr std::uint64_t for_ever = 1'000'000'000;

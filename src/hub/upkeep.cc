@@ -36,8 +36,17 @@ void Upkeep::stop() {
 void Upkeep::watch_lock() {
     lock_timer_.run_after(lock_interval, [this] {
         context_.metadata.post([lock = &lock_] { (void)lock->check(); });
+        tend_journals();
         watch_lock();
     });
+}
+
+// What an idle hub's journals could not carry out is tried again, too.
+void Upkeep::tend_journals() const {
+    for (std::size_t i = 0; i < context_.journals.size(); ++i) {
+        context_.disks[i]->post(
+            [journal = context_.journals[i]->shared_from_this()] { journal->tend(); });
+    }
 }
 
 void Upkeep::schedule_retention() {

@@ -1,5 +1,5 @@
-// What a hub does by itself while it runs: retention, a look at its lock, a note of the time. At
-// the start it judges the wall clock by what the data folder knows (hub/folder_clock.h).
+// What a hub does by itself while it runs: retention, a look at its lock and its journals, a note of
+// the time. At the start it judges the wall clock by what the data folder knows (hub/folder_clock.h).
 //
 // Ownership: has its timers; event hubs, lock and files belong to the namespace and outlive it.
 // Threads: pinned to the hub's loop. The lock and the note are left to the metadata executor.
@@ -41,6 +41,7 @@ public:
 private:
     void schedule_retention();
     void watch_lock();
+    void tend_journals() const;
     void remember_time();
     void report_future_events() const;
 
