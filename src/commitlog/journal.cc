@@ -59,14 +59,16 @@ Result<bool> Journal::prepare(std::uint64_t bytes) {
     EK_TRY(mend());
     tend();
     const std::uint64_t size = journal_entry_header_bytes + bytes;
-    if (bytes > std::min(options_.entry_bytes_max, journal_entry_bytes_max)) return false;
-    if (size + journal_entries_at > options_.file_bytes_max) return false;
+    const bool fits = bytes <= std::min(options_.entry_bytes_max, journal_entry_bytes_max) &&
+                      journal_entries_at + size <= options_.file_bytes_max;
     const std::uint64_t header = current_ && current_->end == 0 ? journal_entries_at : 0;
-    if (current_ && current_->end + header + group_.size() + size <= options_.file_bytes_max) {
-        return true;
-    }
-    commit();  // what waits goes to the file that it was meant for
+    const bool has_room =
+        current_ && current_->end + header + group_.size() + size <= options_.file_bytes_max;
+    if (fits && has_room) return true;
+    // What waits goes to the file that it was meant for, and before a flush that takes its time.
+    commit();
     EK_TRY(mend());
+    if (!fits) return false;
     leave_file();
     return start_file();
 }

@@ -39,6 +39,27 @@ TEST(Journal, leaves_a_large_flush_to_its_segment) {
     EXPECT_EQ(world.count("sync ", ".log"), 1u);
 }
 
+// One small flush, and then a partition that is busy with large ones.
+TEST(Journal, a_small_flush_does_not_wait_for_several_large_ones) {
+    JournalFixture world(3);
+    ASSERT_TRUE(world.open().ok());
+    world.append(0, "the first one makes the file");
+    world.run();
+    world.watch();
+
+    world.append(0, "small");
+    world.append(1, std::string(world.options.entry_bytes_max, 'x'));
+    world.append(2, std::string(world.options.entry_bytes_max, 'x'));
+    world.run();
+
+    EXPECT_EQ(world.acknowledged.size(), 4u);
+    EXPECT_EQ(world.count("sync p", ".log"), 2u);
+    const auto at = [&](const std::string& operation) {
+        return std::find(world.operations.begin(), world.operations.end(), operation);
+    };
+    EXPECT_LT(at("sync journal/a.journal"), at("sync p2/" + log_name({})));
+}
+
 TEST(Journal, a_power_loss_takes_nothing_acknowledged) {
     JournalFixture world(3);
     ASSERT_TRUE(world.open().ok());
