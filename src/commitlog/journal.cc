@@ -56,8 +56,8 @@ Journal::Journal(const JournalContext& context, JournalOptions options)
 }
 
 Result<bool> Journal::prepare(std::uint64_t bytes) {
-    EK_TRY(mend());
     tend();
+    EK_TRY(mend());
     const std::uint64_t size = journal_entry_header_bytes + bytes;
     const bool fits = bytes <= std::min(options_.entry_bytes_max, journal_entry_bytes_max) &&
                       journal_entries_at + size <= options_.file_bytes_max;
@@ -155,9 +155,12 @@ void Journal::leave_file() {
 void Journal::tend() {
     if (failed_ || closed_) return;
     for (auto& file : files_) {
-        if (file.state == State::full && context_.clock.now() >= file.retry_at) {
-            settle_in_background(file);
-        }
+        if (settling_ > 0 || failed_) return;
+        if (file.state != State::full || context_.clock.now() < file.retry_at) continue;
+        // What waits may be in its segment since before a sync of that failed. Only what is in the
+        // journal is written anew.
+        commit();
+        if (!failed_) settle_in_background(file);
     }
 }
 
@@ -246,6 +249,7 @@ void Journal::finish_settling(Settling& settling) {
             settled ? Duration() : std::clamp(file.pause * 2, retry_pause_min, retry_pause_max);
         file.retry_at = context_.clock.now() + file.pause;
     }
+    tend();
     finish_close_if_idle();
 }
 

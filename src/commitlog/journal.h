@@ -10,7 +10,9 @@
 //
 // Invariants (JOURNAL-4 and JOURNAL-5 are in commitlog/journal_replay.h)
 //   JOURNAL-1  An entry is acknowledged after a sync of the journal that covers it.
-//   JOURNAL-2  A file is used again only when each segment with bytes in it was synced since.
+//   JOURNAL-2  A file is used again only when each segment with bytes in it was synced since. The
+//              files are settled one after the other: a sync that failed for one is known before
+//              the same segment is synced for the other one, where it would seem to succeed.
 //   JOURNAL-3  What a failed write or sync of the journal carried is refused. Nothing more is
 //              acknowledged, by the journal or past it, until all segments are synced and the
 //              files durably gone: a refused batch is never replayed over what took its place.
@@ -161,9 +163,9 @@ private:
     std::vector<std::byte> group_;  // what the next write takes
     std::vector<Waiting> waiting_;  // for it
     bool commit_posted_ = false;
-    bool failed_ = false;  // nothing may be acknowledged until mend()
-    Instant mend_at_{};    // not before
-    std::size_t settling_ = 0;
+    bool failed_ = false;       // nothing may be acknowledged until mend()
+    Instant mend_at_{};         // not before
+    std::size_t settling_ = 0;  // files; at most one (JOURNAL-2)
     Done closed_;
 };
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -21,8 +22,12 @@ namespace evenkeel::commitlog {
 class JournalFixture {
 public:
     explicit JournalFixture(std::size_t partitions, std::unique_ptr<io::sim::Disk> used = nullptr,
-                            std::uint64_t file_bytes_max = 1 << 20)
-        : disk(used ? std::move(used) : std::make_unique<io::sim::Disk>()), logs(partitions) {
+                            std::uint64_t file_bytes_max = 1 << 20,
+                            std::uint64_t seed = test::test_seed())
+        : random(seed),
+          scheduler(seed),
+          disk(used ? std::move(used) : std::make_unique<io::sim::Disk>()),
+          logs(partitions) {
         options.directory = "journal";
         options.file_bytes_max = file_bytes_max;
         options.growth_bytes = 4096;
@@ -74,6 +79,24 @@ public:
         logs[partition]->append({&event, 1}, [this, partition, body](const Result<Appended>& done) {
             (done.ok() ? acknowledged : refused).push_back({partition, body});
         });
+    }
+    // Up to its last acknowledged event, or what retention leaves.
+    void remove_some(std::size_t partition) {
+        auto& removal = removals[partition];
+        const auto count = static_cast<std::size_t>(
+            std::count_if(acknowledged.begin(), acknowledged.end(),
+                          [&](const Sent& sent) { return sent.partition == partition; }));
+        if (count == 0) return;
+        if (random.chance(1, 2)) {
+            removal.asked = count;
+            logs[partition]->retain({.age_max = {}, .bytes_max = 1}, WallTime{0});
+            return;
+        }
+        removal.asked = std::max(removal.asked, count - 1);
+        logs[partition]->purge(logs[partition]->properties().last_sequence,
+                               [&removal, count](const Result<>& done) {
+                                   if (done.ok()) removal.done = count - 1;
+                               });
     }
     std::vector<std::string> bodies(std::size_t partition) {
         std::vector<std::string> all;
@@ -129,10 +152,16 @@ public:
         std::string body;
         bool operator==(const Sent&) const = default;
     };
+    // How many of a partition's first acknowledged events may be gone, and must be.
+    struct Removal {
+        std::size_t asked = 0;
+        std::size_t done = 0;
+    };
+    using Removals = std::map<std::size_t, Removal>;
 
-    Random random{test::test_seed()};
+    Random random;
+    io::sim::Scheduler scheduler;
     std::unique_ptr<io::sim::Disk> disk;
-    io::sim::Scheduler scheduler{test::test_seed()};
     io::sim::SimLoop loop{scheduler, "loop"};
     io::sim::SimExecutor executor{scheduler, "disk"};
     io::sim::SimExecutor background{scheduler, "background"};
@@ -145,22 +174,33 @@ public:
     std::vector<std::unique_ptr<Log>> logs;
     std::vector<Sent> acknowledged;
     std::vector<Sent> refused;
+    Removals removals;
     std::vector<std::string> operations;
 };
 
-// What was acknowledged comes first in what is read; more may follow that never was.
+// What was acknowledged comes first in what is read, from where removals leave it; more may follow
+// that never was.
 inline std::string missing(JournalFixture& world,
-                           const std::vector<JournalFixture::Sent>& acknowledged) {
+                           const std::vector<JournalFixture::Sent>& acknowledged,
+                           JournalFixture::Removals removals = {}) {
     for (std::size_t i = 0; i < world.logs.size(); ++i) {
         const auto read = world.bodies(i);
         std::vector<std::string> wanted;
         for (const auto& sent : acknowledged) {
             if (sent.partition == i) wanted.push_back(sent.body);
         }
-        if (read.size() < wanted.size() ||
-            !std::equal(wanted.begin(), wanted.end(), read.begin())) {
-            return fmt::format("partition {}: {} acknowledged, {} read", i, wanted.size(),
-                               read.size());
+        const auto& [asked, done] = removals[i];
+        auto first = wanted.begin();
+        if (asked > 0) {
+            first = read.empty() ? first + static_cast<std::ptrdiff_t>(asked)
+                                 : std::find(first, wanted.end(), read.front());
+        }
+        const auto gone = static_cast<std::size_t>(first - wanted.begin());
+        const std::size_t left = wanted.size() - gone;
+        if (gone > asked || gone < done || read.size() < left ||
+            !std::equal(first, wanted.end(), read.begin())) {
+            return fmt::format("partition {}: {} acknowledged, {} to {} removed, {} read", i,
+                               wanted.size(), done, asked, read.size());
         }
     }
     return {};

@@ -125,19 +125,22 @@ void check_images(JournalFixture& world, std::vector<JournalFixture::Sent> ackno
 
 TEST(JournalReplay, what_is_kept_survives_a_crash_at_any_operation) {
     std::size_t states = 0;
+    std::uint64_t seed = test::test_seed();
     for (const auto kind : {OperationKind::write, OperationKind::sync, OperationKind::open}) {
-        JournalFixture world(3, nullptr, 2048);
+        JournalFixture world(3, nullptr, 2048, ++seed);
         ASSERT_TRUE(world.open().ok());
         for (int i = 0; i < 40; ++i) {
             world.append(world.random.below(3), std::to_string(i));
             if (world.random.chance(1, 3)) world.run();
         }
         world.run();
+        world.append(1, "in the journal");
+        world.run();
         auto acknowledged = world.acknowledged;
         auto disk = world.lose_power();
         // The second start finds what the first one kept, and a journal with new events.
         for (int start = 0; start < 2; ++start) {
-            JournalFixture again(3, std::move(disk), 2048);
+            JournalFixture again(3, std::move(disk), 2048, ++seed);
             again.disk->fail({kind, "p1/", 0, for_ever});
             std::string wrong;
             check_images(again, acknowledged, wrong, states);

@@ -15,13 +15,16 @@ using Bodies = std::vector<std::string>;
 
 TEST(Journal, syncs_the_flushes_of_many_partitions_at_once) {
     JournalFixture world(20);
+    world.options.growth_bytes = 65536;
     ASSERT_TRUE(world.open().ok());
+    world.append(0, "the first one makes the file");
+    world.run();
     world.watch();
 
     for (std::size_t i = 0; i < 20; ++i) world.append(i, "x");
     world.run();
 
-    EXPECT_EQ(world.acknowledged.size(), 20u);
+    EXPECT_EQ(world.acknowledged.size(), 21u);
     EXPECT_EQ(world.count("sync ", ".journal"), 1u);
     EXPECT_EQ(world.count("sync ", ".log"), 0u);
 }
@@ -216,6 +219,40 @@ TEST(Journal, tries_again_when_no_flush_comes) {
     EXPECT_EQ(world.count("sync p0", ".log"), 1u);
 }
 
+// Both files are full, and both have events of p0. The sync of p0 for the first one gives up on all
+// of its bytes, so that one for the second one would find nothing to do, and seem to succeed.
+TEST(Journal, a_failed_sync_for_one_file_counts_for_the_other) {
+    JournalFixture world(4, nullptr, 2048);
+    ASSERT_TRUE(world.open().ok());
+    world.background.set_latency(std::chrono::seconds(1), std::chrono::seconds(1));
+    world.watch();
+    const auto append = [&](std::size_t partition, std::size_t bytes) {
+        world.append(partition, std::string(bytes, static_cast<char>('0' + partition)));
+        const std::size_t before = world.acknowledged.size();
+        while (world.acknowledged.size() == before) world.scheduler.step();
+    };
+    append(0, 10);
+    append(1, 10);
+    append(2, 10);
+    append(0, 700);  // the second file
+    append(3, 300);  // by itself
+    ASSERT_EQ(world.count("sync p0", ".log"), 0u);
+    ASSERT_EQ(world.count("sync p3", ".log"), 1u);
+    world.disk->fail({OperationKind::sync, "p0/"});
+    world.run();
+    EXPECT_EQ(world.disk->faults(), 1u);
+    world.background.set_latency({}, {});
+    // What is used again is written over.
+    for (std::size_t i = 0; i < 50; ++i) {
+        world.append(3, std::string(100, 'x') + std::to_string(i));
+        world.run();
+    }
+
+    JournalFixture again(4, world.lose_power(), 2048);
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+}
+
 // Both files have events of p0 and stay full; others sync their own segments.
 TEST(Journal, a_segment_that_fails_for_good_is_tried_seldom) {
     constexpr std::uint64_t for_ever = 1'000'000'000;
@@ -302,18 +339,22 @@ TEST(Journal, leaves_nothing_behind_when_it_is_closed) {
 // power loss or a kill would leave.
 TEST(Journal, three_partitions_survive_a_crash_at_any_operation) {
     std::size_t states = 0;
+    std::size_t removals = 0;
     for (std::uint64_t round = 0; round < 20; ++round) {
-        JournalFixture world(3, nullptr, 2048);
-        world.log_options.segment_bytes_max = 8192;
+        JournalFixture world(3, nullptr, 2048, test::test_seed() + round);
+        if (round % 2 == 0) world.options.growth_bytes = 1280;
+        world.log_options.segment_bytes_max = round % 4 < 2 ? 8192 : 1024;
         ASSERT_TRUE(world.open().ok());
         std::string wrong;
         world.disk->set_hook([&](const io::sim::Operation& operation) {
+            removals += operation.kind == OperationKind::remove;
             if (!wrong.empty()) return;
             const auto policy = static_cast<io::sim::CrashPolicy>(
                 world.random.below(static_cast<std::uint64_t>(io::sim::CrashPolicy::any) + 1));
             JournalFixture again(3, world.disk->crash(world.random, policy), 2048);
             const auto opened = again.open();
-            wrong = opened.ok() ? missing(again, world.acknowledged) : opened.error().detail;
+            wrong = opened.ok() ? missing(again, world.acknowledged, world.removals)
+                                : opened.error().detail;
             if (!wrong.empty()) wrong += fmt::format(" before {}", operation.path);
             ++states;
         });
@@ -321,6 +362,7 @@ TEST(Journal, three_partitions_survive_a_crash_at_any_operation) {
             world.append(world.random.below(3),
                          std::string(world.random.below(200), 'x') + std::to_string(i));
             if (world.random.chance(1, 3)) world.run();
+            if (world.random.chance(1, 8)) world.remove_some(world.random.below(3));
             for (auto steps = world.random.below(4); steps > 0; --steps) world.scheduler.step();
         }
         world.run();
@@ -329,21 +371,30 @@ TEST(Journal, three_partitions_survive_a_crash_at_any_operation) {
         EXPECT_EQ(world.acknowledged.size(), 60u);
     }
     EXPECT_GT(states, 1000u);
+    EXPECT_GT(removals, 10u);
 }
 
 // Each partition has all that was acknowledged, in the order in which it was sent, and nothing
 // twice. What was never answered, or was refused before a crash, may be there in its place.
 std::string out_of_place(JournalFixture& world, const std::vector<JournalFixture::Sent>& sent,
-                         const std::vector<JournalFixture::Sent>& acknowledged) {
+                         const std::vector<JournalFixture::Sent>& acknowledged,
+                         JournalFixture::Removals removals) {
     for (std::size_t i = 0; i < world.logs.size(); ++i) {
         const Bodies read = world.bodies(i);
         auto at = read.begin();
+        std::size_t count = 0;  // acknowledged so far
         for (const auto& event : sent) {
             if (event.partition != i) continue;
+            const bool was_acknowledged =
+                std::find(acknowledged.begin(), acknowledged.end(), event) != acknowledged.end();
+            count += was_acknowledged;
+            const bool is_removed = at == read.begin() && count <= removals[i].asked;
             if (at != read.end() && *at == event.body) {
+                if (was_acknowledged && count <= removals[i].done) {
+                    return fmt::format("partition {}: '{}' is back", i, event.body);
+                }
                 ++at;
-            } else if (std::find(acknowledged.begin(), acknowledged.end(), event) !=
-                       acknowledged.end()) {
+            } else if (was_acknowledged && !is_removed) {
                 return fmt::format("partition {}: '{}' is lost or out of place", i, event.body);
             }
         }
@@ -361,8 +412,9 @@ TEST(Journal, three_partitions_survive_faults_and_a_crash_anywhere) {
     std::size_t states = 0;
     std::uint64_t faults = 0;
     for (std::uint64_t round = 0; round < 60; ++round) {
-        JournalFixture world(3, nullptr, 2048);
-        world.log_options.segment_bytes_max = 8192;
+        JournalFixture world(3, nullptr, 2048, test::test_seed() + round);
+        if (round % 2 == 0) world.options.growth_bytes = 1280;
+        world.log_options.segment_bytes_max = round % 4 < 2 ? 8192 : 1024;
         ASSERT_TRUE(world.open().ok());
         std::vector<JournalFixture::Sent> sent;
         std::string wrong;
@@ -375,8 +427,8 @@ TEST(Journal, three_partitions_survive_faults_and_a_crash_anywhere) {
                     : world.disk->crash(world.random, static_cast<io::sim::CrashPolicy>(policy));
             JournalFixture again(3, std::move(image), 2048);
             const auto opened = again.open();
-            wrong =
-                opened.ok() ? out_of_place(again, sent, world.acknowledged) : opened.error().detail;
+            wrong = opened.ok() ? out_of_place(again, sent, world.acknowledged, world.removals)
+                                : opened.error().detail;
             if (!wrong.empty()) wrong += fmt::format(" before {}", operation.path);
             ++states;
         });
@@ -392,6 +444,7 @@ TEST(Journal, three_partitions_survive_faults_and_a_crash_anywhere) {
             world.append(partition, body);
             if (world.random.chance(1, 3)) world.run();
             if (world.random.chance(1, 5)) world.scheduler.run_for(std::chrono::seconds(2));
+            if (world.random.chance(1, 8)) world.remove_some(world.random.below(3));
             for (auto steps = world.random.below(4); steps > 0; --steps) world.scheduler.step();
         }
         world.run();
@@ -412,7 +465,8 @@ TEST(Journal, three_partitions_survive_faults_and_a_crash_anywhere) {
         ASSERT_EQ(wrong, "") << "round " << round;
         JournalFixture again(3, world.lose_power(), 2048);
         ASSERT_TRUE(again.open().ok());
-        EXPECT_EQ(out_of_place(again, sent, world.acknowledged), "") << "round " << round;
+        EXPECT_EQ(out_of_place(again, sent, world.acknowledged, world.removals), "")
+            << "round " << round;
     }
     EXPECT_GT(states, 1000u);
     EXPECT_GT(faults, 60u);
