@@ -38,28 +38,33 @@ Result<> make_folder(io::FileSystem& files, const std::string& directory, Catalo
 
 }  // namespace
 
-Result<std::vector<commitlog::Unreplayed>> open_journals(io::FileSystem& files,
-                                                         const HubOptions& options,
-                                                         Catalogue& catalogue) {
+Result<OpenedJournals> open_journals(io::FileSystem& files, const HubOptions& options,
+                                     Catalogue& catalogue) {
     EK_TRY_ASSIGN(auto replayed, commitlog::replay_journals(
                                      files, journals_path(options.directory),
                                      [&](const commitlog::LogIdentity& identity) {
                                          return folder_of(catalogue, options.directory, identity);
                                      }));
-    if (replayed.entries > 0) {
+    if (replayed.entries + replayed.skipped + replayed.damages > 0) {
+        // Left out: events that a purge, retention or the removal of an event hub took away.
         trace(TraceLevel::info, "journals were replayed",
               {{"entries", std::to_string(replayed.entries)},
-               {"bytes", std::to_string(replayed.bytes)}});
+               {"bytes", std::to_string(replayed.bytes)},
+               {"left_out_as_removed", std::to_string(replayed.skipped)},
+               {"damaged_places", std::to_string(replayed.damages)}});
     }
+    OpenedJournals opened{std::move(replayed.unreplayed)};
     if (!options.sync_to_disk) {
         if (catalogue.journals) remove_journals(files, options.directory, catalogue);
-        return std::move(replayed.unreplayed);
+        return opened;
     }
-    if (const auto made = make_folder(files, options.directory, catalogue); !made.ok()) {
+    const auto made = make_folder(files, options.directory, catalogue);
+    opened.usable = made.ok();
+    if (!made.ok()) {
         trace(TraceLevel::warning, "no journal can be made; each partition syncs by itself",
               {{"cause", made.error().detail}});
     }
-    return std::move(replayed.unreplayed);
+    return opened;
 }
 
 void remove_journals(io::FileSystem& files, const std::string& directory, Catalogue& catalogue) {

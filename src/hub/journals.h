@@ -28,11 +28,14 @@
 
 namespace evenkeel::hub {
 
+struct OpenedJournals {
+    std::vector<commitlog::Unreplayed> unreplayed;  // partitions that must not be recovered
+    bool usable = false;  // there is a place for journals, and the catalogue says so
+};
 // Replays what is there, before a partition is recovered (JOURNAL-4), and says in the catalogue
-// whether there may be journals from now on. Returns the partitions that must not be recovered.
-Result<std::vector<commitlog::Unreplayed>> open_journals(io::FileSystem& files,
-                                                         const HubOptions& options,
-                                                         Catalogue& catalogue);
+// whether there may be journals from now on.
+Result<OpenedJournals> open_journals(io::FileSystem& files, const HubOptions& options,
+                                     Catalogue& catalogue);
 // Takes the empty folder of journals away, and says so in the catalogue; what fails, because events
 // are kept there say, is left as it is. Blocks.
 void remove_journals(io::FileSystem& files, const std::string& directory, Catalogue& catalogue);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "base/trace_fixture.h"
 #include "hub/data_folder.h"
 #include "hub/hub_fixture.h"
 
@@ -110,6 +111,40 @@ TEST(Journals, works_without_a_journal_if_none_can_be_made) {
 
     EXPECT_TRUE(world.append("h", 0, {"x"}).ok());
     EXPECT_FALSE(world.disk->list(journals_path(test_folder)).ok());
+}
+
+// After a kill the catalogue asks for journals already, but their folder may not be durable.
+TEST(Journals, uses_no_folder_that_is_not_durable) {
+    HubFixture world;
+    ASSERT_TRUE(world.open().ok());
+    ASSERT_TRUE(world.create("h", {.partitions = 1}).ok());
+    ASSERT_TRUE(world.append("h", 0, {"before"}).ok());
+    HubFixture again(world.disk->kill());
+    // Behind that of the replay.
+    again.disk->fail({io::sim::OperationKind::sync_directory, "hubs", 1});
+
+    ASSERT_TRUE(again.open().ok());
+
+    EXPECT_EQ(again.disk->faults(), 1u);
+    const auto appended = again.append("h", 0, {"x"});
+    EXPECT_TRUE(appended.ok()) << appended.error().detail;
+    for (const auto& file : again.disk->files()) EXPECT_FALSE(file.ends_with(".journal")) << file;
+}
+
+// The log is what an operator has when events that were sent are not there any more.
+TEST(Journals, reports_what_was_left_out) {
+    HubFixture world;
+    ASSERT_TRUE(world.open().ok());
+    ASSERT_TRUE(world.create("h", {.partitions = 1}).ok());
+    ASSERT_TRUE(world.append("h", 0, {"x"}).ok());
+    ASSERT_TRUE(world.remove("h").ok());
+    HubFixture again(world.disk->kill());
+    CapturedTrace trace(TraceLevel::info);
+
+    ASSERT_TRUE(again.open().ok());
+
+    const std::string text = trace.take();
+    EXPECT_NE(text.find("left_out_as_removed=1"), std::string::npos) << text;
 }
 
 }  // namespace

@@ -36,20 +36,19 @@ Result<std::unique_ptr<Namespace>> Namespace::open_folder(const NamespaceContext
                      "the retention interval is not positive; use a millisecond or more"};
     }
     EK_TRY_ASSIGN(auto folder, open_data_folder(context.files, options.directory));
-    EK_TRY_ASSIGN(auto unreplayed, open_journals(context.files, options, folder.catalogue));
+    EK_TRY_ASSIGN(auto journals, open_journals(context.files, options, folder.catalogue));
     EK_TRY_ASSIGN(auto saved_clock, load_clock(context.files, options.directory));
     return std::unique_ptr<Namespace>(new Namespace(context, options, std::move(folder),
-                                                    std::move(saved_clock), std::move(unreplayed)));
+                                                    std::move(saved_clock), std::move(journals)));
 }
 
 Namespace::Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder,
-                     std::optional<ClockRecord> saved_clock,
-                     std::vector<commitlog::Unreplayed> unreplayed)
+                     std::optional<ClockRecord> saved_clock, OpenedJournals journals)
     : lock_(std::move(folder.lock)),
       files_(context.files, *lock_),
-      journals_(context, files_, options, options.sync_to_disk && folder.catalogue.journals),
+      journals_(context, files_, options, journals.usable),
       context_{files_,          context.loop, context.disks,   context.metadata,
-               context.metrics, context.boot, journals_.all(), std::move(unreplayed)},
+               context.metrics, context.boot, journals_.all(), std::move(journals.unreplayed)},
       options_(options),
       folders_(context_, options_),
       catalogue_(std::move(folder.catalogue)),

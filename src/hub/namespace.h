@@ -88,8 +88,7 @@ private:
     };
 
     Namespace(const NamespaceContext& context, const HubOptions& options, DataFolder folder,
-              std::optional<ClockRecord> saved_clock,
-              std::vector<commitlog::Unreplayed> unreplayed);
+              std::optional<ClockRecord> saved_clock, OpenedJournals journals);
     static Result<std::unique_ptr<Namespace>> open_folder(const NamespaceContext& context,
                                                           const HubOptions& options);
     void take_recovered(const EventHubRecord& record, PartitionId partition,
