@@ -1,5 +1,6 @@
-// What a hub does by itself while it runs: retention, a look at its lock and its journals, a note of
-// the time. At the start it judges the wall clock by what the data folder knows (hub/folder_clock.h).
+// What a hub does by itself while it runs: retention, a look at its lock and its journals, a note
+// of the time. At the start it judges the wall clock by what the data folder knows
+// (hub/folder_clock.h).
 //
 // Ownership: has its timers; event hubs, lock and files belong to the namespace and outlive it.
 // Threads: pinned to the hub's loop. The lock and the note are left to the metadata executor.
