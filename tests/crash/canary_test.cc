@@ -14,9 +14,10 @@ namespace {
 
 using test::test_seed;
 
-// What the crash lab says about some logs whose disk may fail at a sync; with crashes in the middle
-// of recoveries to this depth.
-[[maybe_unused]] std::string crash_lab(bool with_faults, std::size_t depth_max = 0) {
+// What the crash lab says about some logs whose disk may fail at a sync of such a file; with
+// crashes in the middle of recoveries to this depth.
+[[maybe_unused]] std::string crash_lab(bool with_faults, std::size_t depth_max = 0,
+                                       const char* failing = ".log") {
     Random random(test_seed());
     for (int round = 0; round < 200; ++round) {
         ExplorerOptions options;
@@ -27,7 +28,7 @@ using test::test_seed;
         options.faults = with_faults;
         Workload workload(random.next(), options);
         if (with_faults) {
-            workload.world().disk().fail({io::sim::OperationKind::sync, ".log", random.below(8)});
+            workload.world().disk().fail({io::sim::OperationKind::sync, failing, random.below(8)});
         }
         for (int i = 0; i < 12; ++i) workload.random_step();
         workload.finish();
@@ -121,6 +122,10 @@ TEST(Canary, a_journal_that_goes_before_its_replay_is_synced) {
 #elif defined(EK_CANARY_skip_rewrite)
 TEST(Canary, a_segment_that_is_not_written_anew_is_caught) {
     expect_caught(crash_lab(true));
+}
+#elif defined(EK_CANARY_skip_mend)
+TEST(Canary, a_failed_journal_that_is_used_again_is_caught) {
+    expect_caught(crash_lab(true, 0, ".journal"));
 }
 #elif defined(EK_CANARY_reuse_sequence)
 TEST(Canary, a_number_that_is_given_out_twice_is_caught) {
