@@ -23,7 +23,7 @@ Shape shape(HubFixture& world) {
     return all;
 }
 
-// "stays" with an event in each of its partitions, and "goes".
+// "stays" with an event in each of its partitions, and "goes" with one.
 void prepare(HubFixture& world) {
     opened(world);
     ASSERT_TRUE(world.create("stays", {.partitions = 2}).ok());
@@ -31,6 +31,7 @@ void prepare(HubFixture& world) {
     ASSERT_TRUE(world.append("stays", 0, {"zero"}).ok());
     ASSERT_TRUE(world.append("stays", 1, {"one"}).ok());
     ASSERT_TRUE(world.create("goes", {.partitions = 1}).ok());
+    ASSERT_TRUE(world.append("goes", 0, {"old"}).ok());
 }
 
 // Opens the image, expects one of the shapes, and that all partitions work.
@@ -111,6 +112,53 @@ TEST(HubCrash, at_any_operation_leaves_the_old_state_or_the_new_one) {
             if (testing::Test::HasFatalFailure()) return;
         }
     }
+}
+
+// The journal has events of the event hub that goes; one of the same name takes its place.
+TEST(HubCrash, events_of_a_removed_event_hub_never_come_back) {
+    Random random(test::test_seed());
+    HubFixture world;
+    opened(world);
+    ASSERT_TRUE(world.create("h", {.partitions = 2}).ok());
+    ASSERT_TRUE(world.append("h", 0, {"old"}).ok());
+    ASSERT_TRUE(world.append("h", 1, {"old"}).ok());
+    int done = 0;  // steps that were acknowledged
+    std::size_t looks = 0;
+    const auto look = [&] {
+        for (int policy = 0; policy <= static_cast<int>(CrashPolicy::any); ++policy) {
+            ++looks;
+            HubFixture after(world.disk->crash(random, static_cast<CrashPolicy>(policy)));
+            ASSERT_TRUE(after.open().ok());
+            const bool there = !after.names().empty();
+            if (done == 0 && !there) continue;  // it may be gone before that is acknowledged
+            ASSERT_TRUE(there || done < 2) << done;
+            if (!there) continue;
+            const Bodies first = *after.read("h", 0);
+            const Bodies second = *after.read("h", 1);
+            SCOPED_TRACE(done);
+            const Bodies wanted = {done == 0 ? "old" : "new"};
+            const bool may_be_empty = done == 1 || done == 2;  // not acknowledged yet
+            ASSERT_TRUE(first == wanted || (may_be_empty && first.empty()));
+            ASSERT_EQ(second, done == 0 ? Bodies{"old"} : Bodies{});
+            ASSERT_TRUE(after.append("h", 0, {"more"}).ok());
+        }
+    };
+    world.disk->set_hook([&](const io::sim::Operation&) {
+        if (!testing::Test::HasFatalFailure()) look();
+    });
+
+    ASSERT_TRUE(world.remove("h").ok());
+    ++done;
+    world.run();
+    ASSERT_TRUE(world.create("h", {.partitions = 2}).ok());
+    ++done;
+    ASSERT_TRUE(world.append("h", 0, {"new"}).ok());
+    ++done;
+    world.close();
+
+    world.disk->set_hook({});
+    look();
+    EXPECT_GT(looks, 100u);
 }
 
 // Each operation of each change fails once, in three ways. The answer tells what happened, now and
