@@ -73,7 +73,7 @@ struct BrowsePlace {
 };
 
 // {"events":[...],"looked_at","matched","cursor","until","problems"}; "until" is what a later page
-// gives as `since` to look at new events only. not_found for a hub or partition that does not exist.
+// gives as `since` to look at new events only. not_found for an unknown hub or partition.
 void browse(const BrowsePlace& place, BrowseQuery query, Callback<void(Result<std::string>)> done);
 // The whole event with its sections. not_found if it is not there (any more).
 void show_event(const BrowsePlace& place, PartitionId partition, SequenceNumber sequence,
