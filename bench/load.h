@@ -31,6 +31,8 @@ struct EventSize {
 // anew.
 class BatchLoad {
 public:
+    static constexpr std::uint32_t under_way = 4;  // of a partition
+
     BatchLoad(Producer& producer, std::uint32_t partitions, const EventSize& size)
         : producer_(producer), partitions_(partitions), size_(size), body_(size.event_bytes, 'e') {}
 
@@ -39,8 +41,6 @@ public:
     double events_per_second();
 
 private:
-    static constexpr std::uint32_t under_way = 4;  // of a partition
-
     Result<> send(std::uint32_t partition);
     void give_back(std::uint32_t partition);
     std::uint32_t take_turn();
