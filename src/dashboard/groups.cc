@@ -175,7 +175,7 @@ HubSide Groups::hub_side(const GroupWish& wish) const {
         // Its beginning is -1 while there was never an event.
         to.end = {std::max<std::int64_t>(0, properties.begin_sequence.value),
                   properties.last_sequence.value, properties.last_enqueued.milliseconds,
-                  properties.is_empty};
+                  properties.is_empty, event_hub.record().created.milliseconds};
         const auto traffic = (*partition)->traffic(now);
         to.in_per_s = traffic.in;
         to.out_per_s = traffic.out;

@@ -77,10 +77,12 @@ public:
             });
         run();
     }
-    void handle(std::uint32_t partition, std::int64_t sequence, std::int64_t enqueued_ms) {
+    void handle(std::uint32_t partition, std::int64_t sequence, std::int64_t enqueued_ms,
+                std::int64_t hub_created_ms = 0) {
         store.write_checkpoint({.partition = {partition},
                                 .sequence = {sequence},
                                 .epoch = {1},
+                                .hub_created_ms = hub_created_ms,
                                 .enqueued_ms = enqueued_ms},
                                [](const Result<>& written) { ASSERT_TRUE(written.ok()); });
         run();

@@ -306,6 +306,25 @@ TEST_F(WatchedGroups, tell_draining_from_offered_by_the_reader_at_the_hub) {
     EXPECT_EQ(view().partitions[0].next, "bob");
 }
 
+TEST_F(WatchedGroups, mark_a_checkpoint_behind_the_last_event) {
+    const std::int64_t created = (*world.hub->find("homes"))->record().created.milliseconds;
+    SimGroup group = members();
+    group.own(0, "ada", 1);
+    group.handle(0, 500, 1, created);
+    group.own(1, "ada", 1);
+    group.handle(1, 500, 1, created - 1);  // of a hub that was removed: all counts
+    ASSERT_TRUE(world.append("homes", 0, {"a", "b", "c"}).ok());
+    ASSERT_TRUE(world.append("homes", 1, {"a", "b", "c"}).ok());
+
+    watch();
+
+    const GroupView seen = view();
+    EXPECT_EQ(seen.partitions[0].state, "stalled");
+    EXPECT_EQ(seen.partitions[0].progress.lag, 0);
+    EXPECT_EQ(seen.partitions[1].state, "ok");
+    EXPECT_EQ(seen.partitions[1].progress.lag, 3);
+}
+
 TEST_F(WatchedGroups, mark_a_partition_that_stands_still) {
     SimGroup group = members();
     group.own(0, "ada", 1);

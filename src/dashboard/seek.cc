@@ -29,9 +29,10 @@ public:
                 partitions.empty() ||
                 std::ranges::find(partitions, partition.partition) != partitions.end();
             if (!is_wanted) continue;
-            parts_.push_back(
-                {partition.hub.end,
-                 {.partition = partition.partition, .from = partition.progress.position}});
+            parts_.push_back({partition.hub.end,
+                              {.partition = partition.partition,
+                               .from = partition.progress.position,
+                               .hub_created_ms = partition.hub.end.created_ms}});
         }
         next(0);
     }
@@ -121,14 +122,17 @@ private:
         if (const auto found = ownerships_.find(partition); found != ownerships_.end()) {
             ownership = found->second;
         }
-        processor::set_position(store_, std::move(ownership),
-                                {.partition = partition,
-                                 .sequence = {steps_[index].to},
-                                 .hub_created_ms = created_[partition]},
-                                [self = shared_from_this(), index](const Result<>& moved) {
-                                    if (!moved.ok()) return self->done_(moved.error());
-                                    self->next(index + 1);
-                                });
+        // The event hub may have been created again since the stored one: a processor would take a
+        // position of the old one for none.
+        const std::int64_t created_ms =
+            steps_[index].hub_created_ms != 0 ? steps_[index].hub_created_ms : created_[partition];
+        processor::set_position(
+            store_, std::move(ownership),
+            {.partition = partition, .sequence = {steps_[index].to}, .hub_created_ms = created_ms},
+            [self = shared_from_this(), index](const Result<>& moved) {
+                if (!moved.ok()) return self->done_(moved.error());
+                self->next(index + 1);
+            });
     }
 
     Store& store_;

@@ -21,6 +21,7 @@ struct SeekStep {
     std::int64_t to = -1;
     std::int64_t repeats = 0;
     std::int64_t skips = 0;
+    std::int64_t hub_created_ms = 0;  // of the event hub that `to` is a position in; 0: not known
 };
 
 // From where the view has the group. Of these partitions, or of all if there is none.

@@ -27,6 +27,13 @@ void Stalls::observe(const GroupView& view, Instant now, WallTime wall) {
 void Stalls::mark(GroupView& view, Instant now) const {
     for (std::size_t i = 0; i < view.partitions.size() && i < still_.size(); ++i) {
         PartitionView& partition = view.partitions[i];
+        if (partition.progress.is_beyond_end && partition.state == "ok") {
+            partition.state = "stalled";
+            partition.cause =
+                "Its checkpoint lies behind the last event: the event hub was set back to an older "
+                "state. Choose a position for it.";
+            continue;
+        }
         const auto& since = still_[i].since;
         if (!since || partition.state != "ok" || now - *since < stalled_after) continue;
         partition.state = "stalled";

@@ -1,6 +1,7 @@
 // Partitions that stand still although events wait: neither the checkpoint nor what the owner's
 // reader was sent has moved for `stalled_after`. A handler that gathers events for longer before it
-// stores its progress is still sent new ones, and does not count.
+// stores its progress is still sent new ones, and does not count. At once: those whose checkpoint
+// lies behind the last event, which no processor reads until an operator sets a position.
 //
 // No I/O; the caller passes the views. Threads: those of its owner.
 #pragma once

@@ -51,6 +51,18 @@ TEST_F(Stall, is_a_partition_that_stands_still_while_events_wait) {
     EXPECT_EQ(state(), "ok");
 }
 
+TEST_F(Stall, is_a_checkpoint_behind_the_last_event) {
+    one().progress.is_beyond_end = true;
+    one().progress.lag = 0;
+    watch_for(1s);
+
+    EXPECT_EQ(state(), "stalled") << "at the first look";
+    EXPECT_NE(cause.find("set back to an older state"), std::string::npos) << cause;
+
+    one().state = "paused";
+    EXPECT_EQ(state(), "paused");
+}
+
 TEST_F(Stall, is_none_while_the_handler_is_sent_more) {
     for (int i = 0; i < 10; ++i) {
         watch_for(30s);

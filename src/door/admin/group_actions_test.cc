@@ -118,6 +118,22 @@ TEST_F(GroupRoutes, seek_after_a_preview) {
     EXPECT_EQ(checkpoint(), 0);
 }
 
+TEST_F(GroupRoutes, seek_in_a_hub_that_was_created_again) {
+    ASSERT_TRUE(world_.append("homes", 0, {"a", "b", "c"}).ok());
+    group_.handle(0, 2, 1, 1234);  // of a hub that was removed
+    world_.run_for(2s);
+    EXPECT_EQ(post("/requests", R"({"action":"seek","partitions":[0],"to":"newest"})").status, 202);
+
+    std::optional<std::int64_t> created;
+    group_.store.list_checkpoints(
+        [&](const auto& listed) { created = listed->front().hub_created_ms; });
+    world_.run_for(1ms);
+
+    const std::int64_t now = (*world_.hub->find("homes"))->record().created.milliseconds;
+    EXPECT_EQ(created, now) << "or a processor would take the position for one of the old hub";
+    EXPECT_NE(now, 1234);
+}
+
 TEST_F(GroupRoutes, refuse_requests_that_make_no_sense) {
     for (const char* bad :
          {"{}", R"({"action":"stop"})", R"({"action":"pause","partitions":[]})",
