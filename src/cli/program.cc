@@ -123,6 +123,7 @@ ExitCode run_command(const Program& program, int count, char** arguments) {
                     "'evenkeel context ls' lists the contexts, --hub names a hub without one");
     }
     try {
+        keep_brackets(app, words);
         std::ranges::reverse(words);  // as the parser wants them
         app.parse(words);
     } catch (const CLI::ParseError& error) {

@@ -101,6 +101,34 @@ void refuse_empty_places(CLI::App& app) {
     }
 }
 
+namespace {
+
+// No argument of a program has it at its end: the shell cannot pass it on.
+constexpr char bracket_mark = '\0';
+
+void remove_marks(CLI::App& app) {
+    for (CLI::Option* option : app.get_options()) {
+        if (!takes_value(*option)) continue;
+        option->transform([](std::string text) {
+            if (!text.empty() && text.back() == bracket_mark) text.pop_back();
+            return text;
+        });
+    }
+    for (CLI::App* command : app.get_subcommands([](CLI::App*) { return true; })) {
+        remove_marks(*command);
+    }
+}
+
+}  // namespace
+
+void keep_brackets(CLI::App& app, std::vector<std::string>& words) {
+    remove_marks(app);
+    for (std::string& word : words) {
+        // Also in --property=[1,2]: what counts is how the value ends.
+        if (word.ends_with(']')) word += bracket_mark;
+    }
+}
+
 const CLI::App* find_command(const CLI::App& app, const std::string& word) {
     for (const CLI::App* command : commands_below(app)) {
         if (command->check_name(word)) return command;

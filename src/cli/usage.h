@@ -30,6 +30,10 @@ void refuse_signs(CLI::App& app);
 // not set, and the default would be another hub than the one that was meant.
 void refuse_empty_places(CLI::App& app);
 
+// After them, right before parsing: the parser would take the body "[1,2]" for two values, "1" and
+// "2", where several may be given. Values keep their brackets.
+void keep_brackets(CLI::App& app, std::vector<std::string>& words);
+
 // The command below `app` that has this name or alias; none if there is none.
 const CLI::App* find_command(const CLI::App& app, const std::string& word);
 // The option of `app` that a word such as --output=json or -o names; none if there is none.

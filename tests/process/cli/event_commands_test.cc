@@ -44,6 +44,20 @@ TEST_F(EventCommands, send_repeats_its_arguments) {
     EXPECT_EQ(evenkeel({"send", name_, "x", "-q"}).errors, "");
 }
 
+TEST_F(EventCommands, send_a_body_in_brackets_as_one_event) {
+    const std::vector<std::string> bodies = {"[1,2]", "[]", "[[3],[4]]",
+                                             "[a]",   "x]", "{\"a\":[1]}"};
+    std::vector<std::string> command = {"send", name_, "-P", "list=[1,2]", "--"};
+    command.insert(command.end(), bodies.begin(), bodies.end());
+
+    const auto sent = evenkeel(command);
+
+    EXPECT_EQ(sent.exit_code, 0) << sent.errors;
+    EXPECT_TRUE(has(sent.errors, "sent 6 events")) << sent.errors;
+    EXPECT_EQ(read({}).output, "[1,2]\n[]\n[[3],[4]]\n[a]\nx]\n{\"a\":[1]}\n");
+    EXPECT_EQ(read({"-n", "1", "-f", "%h"}).output, "list=\"[1,2]\"");
+}
+
 TEST_F(EventCommands, send_each_line_as_it_arrives) {
     Process sending({test::evenkeel_program(), "send", name_});
     Process reading({test::evenkeel_program(), "read", name_, "--follow"});
