@@ -155,15 +155,20 @@ void show(server::Server& server, const DevOptions& options, const std::string& 
         options.ephemeral ? "" : " Events are kept; use --ephemeral to delete them on exit.");
 }
 
+// They are written by a rename, which would remove a device or a pipe.
+Result<> check_files(const DevOptions& options) {
+    for (const std::string& file : {options.certificate_file, options.ready_file}) {
+        if (!file.empty()) EK_TRY(io::system::is_replaceable(file));
+    }
+    return {};
+}
+
 }  // namespace
 
 ExitCode dev(const DevOptions& options) {
     ignore_closed_pipes();
-    // Both are written by a rename, which would remove a device or a pipe.
-    for (const std::string& file : {options.certificate_file, options.ready_file}) {
-        if (file.empty()) continue;
-        const auto checked = io::system::is_replaceable(file);
-        if (!checked.ok()) return fail("the hub did not start", checked.error(), "name a file");
+    if (const auto checked = check_files(options); !checked.ok()) {
+        return fail("the hub did not start", checked.error(), "name a file");
     }
     Interrupt interrupt;
     const SystemClock clock;
